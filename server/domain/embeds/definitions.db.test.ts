@@ -7,7 +7,7 @@ import { definePanel, HOST, openPanel } from "@/testing/embeds";
 import { fields, TEXT } from "./embeds.fixture";
 
 describe("embed definitions", () => {
-  test("a change of content makes a version, a rename makes none, and sessions keep their version", async () => {
+  test("a change of an embed's content makes a version, a rename makes none, and sessions keep their version", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, { policy: { maxOutputs: 2 } });
     const panel = await openPanel(tenant, { panelDefinitionId: made.id });
@@ -34,7 +34,7 @@ describe("embed definitions", () => {
     ).rejects.toThrow("append-only");
   });
 
-  test("only a change of its status empties the caches of callers in every process", async () => {
+  test("only a change of an embed's status empties the caches of callers in every process", async () => {
     const tenant = await makeTenant();
     const { id } = await definePanel(tenant);
     const queries = vi.spyOn(pg.Client.prototype, "query");
@@ -56,7 +56,7 @@ describe("embed definitions", () => {
     }
   });
 
-  test("a key is unique in its project and in the organization; the project's own embed takes precedence", async () => {
+  test("an embed's key is unique in its project, and the project's own embed precedes the organization's of the same key", async () => {
     const tenant = await makeTenant();
     const body = { key: "studio", displayName: "Studio" };
     const wide = await call("POST", "/v1/panel-definitions", { key: tenant.unboundKey, body });
@@ -106,7 +106,7 @@ describe("embed definitions", () => {
     expect(taken.json.currentVersion.allowedOrigins).toEqual(local);
   });
 
-  test("capability, its version, actions and links are checked", async () => {
+  test("an embed with an unknown capability, another version, or an invalid action or link is refused", async () => {
     const tenant = await makeTenant();
     const base = { key: "x", displayName: "x" };
     for (const [more, field] of [

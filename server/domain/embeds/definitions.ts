@@ -17,8 +17,9 @@ import { type DefinitionRow, definitionsWhere, noSuchDefinition, toDefinition } 
 export const MAKE = "capabilities:run";
 export const LOOK = "jobs:read";
 /**
- * A person who may see an embed gets an error that explains why they may not change it. The scopes of a key
- * do not include each other, so a key needs only the right to create.
+ * The right by which a caller who wants to change an embed finds it. A person who may see it then gets an error
+ * that explains why they may not change it. The scopes of a key do not include each other, so a key needs only
+ * the right to create.
  */
 export const toChange = (ctx: Ctx) => (ctx.principal.kind === "human_session" ? LOOK : MAKE);
 
@@ -278,8 +279,8 @@ const contentOf = (row: DefinitionRow, patch: EmbedDefinitionPatch): Content => 
 });
 
 /**
- * An embed that the caller sees and may change: one of their project, or any with the right in the whole
- * organization.
+ * An embed that the caller sees and may change: one of a project in which they may create embeds, or one of the
+ * whole organization if their access is not limited to a project.
  */
 async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
   const scope = access.authorize(ctx, toChange(ctx), "rows");

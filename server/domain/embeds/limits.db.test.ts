@@ -5,7 +5,7 @@ import { definePanel, openPanel } from "@/testing/embeds";
 import { at, fields, IMAGE, input, TEXT } from "./embeds.fixture";
 
 describe("the limits of an embed session", () => {
-  test("twenty concurrent jobs with room for three admit three, and hold what these may cost", async () => {
+  test("of twenty concurrent jobs of a session with room for three, three are admitted and hold what they may cost", async () => {
     const tenant = await makeTenant();
     const quoted = await tenant.post(at(TEXT, "quote"), { input });
     const each = quoted.json.maximumAuthorizedCharge.amountMicros as number;
@@ -40,7 +40,7 @@ describe("the limits of an embed session", () => {
     expect(rows).toEqual([]);
   });
 
-  test("fifty concurrent jobs admit exactly the session's number; replays do not count", async () => {
+  test("of fifty concurrent jobs exactly the session's number is admitted, and replays do not count", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant, { maxJobs: 7, maxSpendMicros: 1_000_000_000 });
     const send = (n: number) => panel.post(at(TEXT), { input, idempotencyKey: `job-${n}` });
@@ -60,7 +60,7 @@ describe("the limits of an embed session", () => {
     expect((await tenant.get(`/v1/panel-sessions/${panel.sessionId}`)).json.admittedJobs).toBe(7);
   });
 
-  test("forty concurrent jobs of sessions with caps on jobs and money, while others end, admit exactly what fits", async () => {
+  test("of forty concurrent jobs of sessions with caps on jobs and money, exactly those that fit are admitted while others end", async () => {
     const tenant = await makeTenant();
     const quoted = await tenant.post(at(TEXT, "quote"), { input });
     const each = quoted.json.maximumAuthorizedCharge.amountMicros as number;
@@ -108,7 +108,7 @@ describe("the limits of an embed session", () => {
     });
   });
 
-  test("one job may cost and make as much as the embed allows one job", async () => {
+  test("a job that makes or may cost more than the embed allows is refused and not counted", async () => {
     const tenant = await makeTenant();
     const made = await definePanel(tenant, {
       capabilityKey: IMAGE,
@@ -175,7 +175,7 @@ describe("the limits of an embed session", () => {
   });
 });
 
-test("a visitor may be stricter than the project's rating, not looser; without one they choose like any caller", async () => {
+test("a visitor may be stricter than the project's rating, not looser; without a rating they choose like any caller", async () => {
   const tenant = await makeTenant();
   const panel = await openPanel(tenant);
   const ask = (more: object) => panel.post(at(TEXT), { input, ...more });

@@ -49,8 +49,9 @@ const pruneUnused = statement("embed_session.delete.unused", {
 });
 
 /**
- * Deletes codes, tokens and inputs of sessions that ended a week ago, and unused sessions with their caps.
- * The spending of a session stays. Origins without a session are deleted too.
+ * Deletes launch codes that expired a week ago, the tokens and inputs of sessions that ended a week ago, and
+ * those of these sessions that were never used, with their caps. The spending of a used session stays. Origins
+ * whose last session ended a week ago are deleted too.
  */
 export async function prune(ctx: Ctx): Promise<void> {
   const before = new Date(ctx.now().getTime() - KEPT_MS);

@@ -6,7 +6,7 @@ import { openPanel } from "@/testing/embeds";
 import { at, fields, IMAGE, input, TEXT } from "./embeds.fixture";
 
 describe("reads of an embed session", () => {
-  test("jobs, events, results, receipts, artifacts and streams of anyone else are not found", {
+  test("an embed session finds no job, event, result, receipt, artifact or stream of anyone else", {
     tags: "long",
   }, async () => {
     const tenant = await makeTenant();
@@ -53,7 +53,7 @@ describe("reads of an embed session", () => {
     expect(changed.json.jobId).toBe(ids[1]);
   });
 
-  test("adapters, stored inputs and quotes of the project are not found; adapters it was given are used", async () => {
+  test("an embed session uses no adapter, stored input or quote of the project except adapters that it was given", async () => {
     const tenant = await makeTenant();
     const { adapterId } = (await tenant.post("/v1/adapters", newAdapter("House style"))).json;
     await tenant.post("/v1/adapter-aliases", { alias: "House", target: { adapterId } });
@@ -85,7 +85,7 @@ describe("reads of an embed session", () => {
     expect((await run(own)).status).toBe(200);
   });
 
-  test("a file that is neither its own nor given to it is not found and cannot be run on", {
+  test("an embed session cannot run on a file that it neither made nor was given", {
     tags: "long",
   }, async () => {
     const tenant = await makeTenant();

@@ -68,7 +68,7 @@ const SESSION = pick(
   "id organization_id project_id environment allowed_origins external_subject max_spend_micros max_jobs",
   "admitted_jobs initial_inputs locked_inputs created_at expires_at revoked_at",
 );
-/** Columns of the version that a session runs; null if it names no definition. */
+/** Columns of the version that a session runs; null if the session names no definition. */
 const RUNS = pick(panelVersion, "definition_id capability_key presentation policy actions");
 const OPENED = {
   ...SESSION,

@@ -52,7 +52,7 @@ describe("embed sessions", () => {
     expect((await call("POST", "/v1/panel-sessions", { key: weak, body: base })).status).toBe(403);
   });
 
-  test("the token appears in one answer only, and the database has its hash", async () => {
+  test("a session's token is neither in a later answer nor in the database", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant);
     expect(panel.accessToken).toMatch(/^capp_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
@@ -98,7 +98,7 @@ describe("embed sessions", () => {
     }
   });
 
-  test("a key with its own ceiling creates no session, which would escape it; a person's ceiling covers theirs", async () => {
+  test("a key with its own ceiling cannot create a session, and a person's ceiling counts the jobs of their sessions", async () => {
     const tenant = await makeTenant();
     const principal = await access.keyPrincipal(tenant.key, new Date());
     await pool.query(
@@ -225,7 +225,7 @@ describe("embed sessions", () => {
         )
       ).rows[0];
 
-    test("codes, tokens, inputs and unused sessions are deleted; recorded spending stays", async () => {
+    test("a week after the end of sessions their codes, tokens and inputs and the unused ones are deleted; recorded spending stays", async () => {
       const tenant = await makeTenant();
       const inputs = { prompt: "A canary" };
       const open = () => openPanel(tenant, { initialInputs: inputs });

@@ -110,8 +110,8 @@ export async function createSession(ctx: Ctx, input: EmbedSessionCreate): Promis
 }
 
 /**
- * Requires every right that a session grants: to run, read and cancel. No one can grant a right that they
- * lack.
+ * Requires that a key has every scope that a session grants: to run, read and cancel. No key can grant a scope
+ * that it lacks.
  */
 export function requireGiven(ctx: Ctx): void {
   for (const right of [MAKE, "jobs:read", "jobs:write"] as const) access.authorize(ctx, right);
@@ -141,9 +141,9 @@ const findCeiling = statement("budget.find.key_ceiling", {
 });
 
 /**
- * Refuses a key whose ceiling its sessions would escape: they count against their own cap and the person
- * behind them, but not against the key's ceiling. After a rotation the ceiling of the key's successors counts
- * as its own, until it ends.
+ * Refuses a key whose ceiling its sessions would escape: they count against their own cap and the person behind
+ * them, but not against the key's ceiling or that of the management key that created it. After a rotation the
+ * ceiling of the key's successors counts as its own, until it ends.
  */
 export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<void> {
   if (ctx.principal.kind !== "service_principal") return;

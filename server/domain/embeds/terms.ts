@@ -24,9 +24,9 @@ type Asked = HostsChoice & {
 };
 
 /**
- * The input of a request: its own, or the stored one that it names. A request of an embed session must keep
- * its terms: the capability, locked inputs (filled in if left out), files and adapters that are its own or
- * were given to it, the outputs and routing that its policy allows, and its host's content rating.
+ * The input of a request: its own, or the stored one that it names. A request of an embed session must keep its
+ * terms: the capability, locked inputs (filled in if left out), files that it made or was given, adapters that
+ * it was given, the outputs and routing that its policy allows, and its host's content rating.
  */
 export async function embedInput(
   ctx: Ctx,
@@ -85,7 +85,7 @@ function outputsAboveMost({ policy, lockedInputs }: EmbedTerms, input: JsonObjec
 
 const ArtifactId = idSchema("artifact");
 
-/** Reports files that the session neither made nor was given as not found. */
+/** Reports as not found each file that the session neither made nor was given. */
 async function filesOfOthers(
   { id, projectId, terms }: { id: string; projectId: string; terms: EmbedTerms },
   input: JsonObject,
@@ -111,7 +111,7 @@ const adaptersIn = (input: JsonObject) =>
       : { field: "alias", what: "alias", name: nameKey(alias) },
   );
 
-/** Reports adapters that the session was not given as not found. A malformed list is refused later. */
+/** Reports as not found each adapter that the session was not given. A malformed list is refused later. */
 function adaptersOfOthers(terms: EmbedTerms, input: JsonObject): ValidationIssue[] {
   const given = new Set(
     [terms.lockedInputs, terms.initialInputs].flatMap((each) => adaptersIn(each)).map(({ name }) => name),
