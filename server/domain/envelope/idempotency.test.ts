@@ -45,7 +45,7 @@ test("a refusal with a free key stays a refusal, and a request without a key loo
   expect(await admitOnce({ ...asked, key: null }, find, async () => 1)).toEqual({ fresh: 1 });
 });
 
-test("a key that another environment has is admitted under its own spelling, even if it was taken meanwhile", async () => {
+test("a key that another environment has is admitted under the spelling of the request's environment, even if it was taken meanwhile", async () => {
   const [plain, own] = spellingsOf(asked.key, asked.environment);
   for (const isTaken of [true, false]) {
     const tried: (string | null)[] = [];
@@ -59,7 +59,7 @@ test("a key that another environment has is admitted under its own spelling, eve
   }
 });
 
-test("a row of another environment is never returned, and its spelling alone does not admit a request twice", async () => {
+test("a row of another environment is never returned, and a spelling that stays taken is an error", async () => {
   await expect(admitOnce(asked, async () => [OTHER], refused)).rejects.toThrow("refused now");
   await expect(
     admitOnce(

@@ -45,8 +45,8 @@ export async function admitOnce<H extends First & Holder, Fresh>(
       : holderOf(await find(spellingsOf(key, environment)), key, environment);
   let refusal: unknown = new Error("an idempotency key is taken, but what it belongs to does not exist");
   const tried: (string | null)[] = [];
-  // A key that was taken meanwhile is looked up again. If another environment took it, the request is admitted under the
-  // spelling of its own environment.
+  // A key that was taken meanwhile is looked up again. If another environment took it, the request is
+  // admitted under the form of the key that is specific to its own environment.
   for (;;) {
     const { first, spelling } = await look();
     if (first) return { first: sameFirst(first, hash, what) };

@@ -6,8 +6,8 @@ type Said = Pick<Envelope<"jobs">, "matureContentTraits"> &
   Partial<Pick<Envelope<"jobs">, "maturityRating" | "maturitySource">>;
 
 /**
- * Returns what a request's content may show, as the caller or else the project's settings state it. Returns null if
- * neither does; then every route may be chosen.
+ * Returns what a request's content may show, as the caller or else the project's settings state it. Returns
+ * null if neither states anything; then every route may be chosen.
  */
 export function maturityOf(said: Said, settings: Record<string, Json>): Maturity | null {
   const { maturityRating, matureContentTraits: traits, maturitySource } = said;

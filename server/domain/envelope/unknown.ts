@@ -84,8 +84,8 @@ const placeOf = (name: string | null, places: AcceptedFields): string =>
   Object.keys(places).find((path) => name !== null && places[path]?.includes(name)) ?? "";
 
 /**
- * Returns the known word with the fewest edits, at most two or a third of its length. Returns null if none is that
- * near.
+ * Returns the known word with the fewest edits: at most two, or a third of its length if that is more. Returns
+ * null if none is that near.
  */
 export function nearest(word: string, known: string[]): string | null {
   let best: { name: string; distance: number } | null = null;
