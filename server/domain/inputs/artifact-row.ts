@@ -49,7 +49,10 @@ export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: 
   });
 }
 
-/** The last path segment, without characters that a database cannot store; null if nothing remains. */
+/**
+ * The last path segment, without characters that a database cannot store, cut to 255 characters; null if
+ * nothing remains.
+ */
 export function toFilename(given: string | null): string | null {
   const name =
     given

@@ -98,7 +98,7 @@ const listMade = statement("artifact.list.made_in_embed", {
        SELECT ${MAKERS_OF("$projectId", "asked.id")} AND ${OF_PANEL_SESSION("$sessionId")})`,
 });
 
-/** Those of these artifacts that jobs of this embed session made. */
+/** The ids, among these, of artifacts that jobs of this embed session made. */
 export async function madeInEmbed(
   sessionId: string,
   projectId: string,
@@ -183,9 +183,9 @@ const keepRows = statement("artifact.update.kept_until", {
 });
 
 /**
- * Keeps the artifacts that a request names until the row of its job or adapter exists, which keeps them from
- * then on; their expiry for others does not change. Content that was removed since it was found gives the
- * same 422 as an unknown id. Pruning reads the rows under the same locks.
+ * Keeps the artifacts that a request names for an hour, in which the row of its job or adapter is made and
+ * keeps them from then on; their expiry for others does not change. Content that was removed since it was found
+ * gives the same 422 as an unknown id. Pruning reads the rows under the same locks.
  */
 export async function keepNamed(
   database: Queryable,

@@ -4,9 +4,8 @@ import { fail, ValidationFault } from "@/server/platform/errors/errors";
 export type BodyTimeout = { idleMs: number; wholeMs: number };
 
 /**
- * Limits the wait for a body's bytes: RequestTimeout (408) if no piece arrives in time. Only time spent
- * waiting for the client counts as idle. A body that breaks off because its client went away is refused like
- * any other.
+ * Limits the wait for a body's bytes: RequestTimeout (408) if no piece arrives in time. Only time spent waiting
+ * for the client counts as idle. A body that breaks off because its client went away is a ValidationFault.
  */
 export function withBodyTimeout(
   source: AsyncIterable<Uint8Array>,

@@ -17,9 +17,9 @@ const UNOWNED_MS = HOUR_MS;
 export type UnownedFile = Stored & {
   artifactId: string;
   createdAt: Date;
-  /** Keeps them until then, or forever if null, in the transaction that writes their owner. */
+  /** Keeps the bytes until `expiresAt`, or forever if null, in the transaction that writes their owner. */
   own(database: Queryable, expiresAt: Date | null): Promise<void>;
-  /** Removes row and bytes, because no owner will be written. */
+  /** Removes the row, and the bytes if they are new, because no owner will be written. Never throws. */
   discard(): Promise<void>;
 };
 

@@ -53,7 +53,7 @@ test("a body that is cut off anywhere is refused", async () => {
   }
 });
 
-test("a body without a file, with two files or with endless fields is refused", async () => {
+test("a body without a file, with two files or with a field that is too long is refused", async () => {
   const one = body(Buffer.from("a"), { after: "\r\n" });
   const two = Buffer.concat([one, body(Buffer.from("b"))]);
   await expect(whole((await readFilePart(cut(two, 9), boundary)).bytes)).rejects.toThrow(

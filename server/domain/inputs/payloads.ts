@@ -70,8 +70,8 @@ const readPayload = statement("payload.read.input", {
 
 /**
  * The input of a request: its own, or the stored one that it names. A foreign payload, one of another project
- * or kind, an expired one and an unknown one give the same 422; a stored and an inline input that differ are
- * a conflict.
+ * or kind, an expired one and an unknown one give the same 422; another 422 means that a stored and an inline
+ * input differ.
  */
 export async function resolveInput(
   projectId: string,
