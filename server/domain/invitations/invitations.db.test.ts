@@ -110,7 +110,7 @@ describe("sending an invitation", () => {
     expect(await codeOf(send(people.viewer.email))).toBe("InvalidInput");
   });
 
-  test("letters are limited to one a minute per address and to a number a day per organization", async () => {
+  test("letters are limited to one a minute per invitation and to 200 a day per organization", async () => {
     const { organizationId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "owner");
     const { invitationId } = await invitations.invite(ctx, {
@@ -276,7 +276,7 @@ describe("accepting an invitation", () => {
     expect(await codeOf(invitations.acceptInvitation(anybody(), take))).toBe("Gone inviter");
   });
 
-  test("an existing member keeps their role", async () => {
+  test("a person who became a member meanwhile keeps their role when they accept", async () => {
     const late = await makePerson((await makeTenant()).organizationId, "member");
     await send(late.email, "viewer");
     const token = await tokenTo(late.email);
@@ -341,7 +341,7 @@ describe("the letter of an invitation", () => {
   });
 });
 
-test("every act is in the audit log with its actor, and no entry has a token", async () => {
+test("every act on an invitation is in the audit log with its actor, and no entry has a token", async () => {
   const email = address();
   const { invitationId } = await send(email);
   await invitations.resendInvitation(later(people.admin.ctx, 61_000), invitationId);

@@ -18,7 +18,7 @@ import { statement } from "@/server/sql/statement";
 const LIFETIME_MS = 7 * DAY_MS;
 /** An organization may send this many letters a day, so that it cannot fill anyone's mailbox. */
 const MOST_LETTERS_A_DAY = 200;
-/** One address gets at most one letter in this time. */
+/** The letter of an invitation can be sent again only after this time. */
 const LETTER_EVERY_MS = 60_000;
 
 const ROW = pick(invitation, "id organization_id email role nonce invited_by sent_at expires_at");
