@@ -27,7 +27,7 @@ const headersOf = async (userId: string) => ({
 describe("the ceiling of a management key", () => {
   const PIN = { pin: { provider: "sandbox", model: "sandbox-1", api: "responses" }, input: "How deep?" };
 
-  test("the ceiling is shared by its keys, even rotated ones, and counts jobs, invokes, streams, pins and bulks", async () => {
+  test("all keys that a management key created, even rotated ones, share its ceiling for jobs, invokes, streams, pins and bulks", async () => {
     const [one, two] = [await makeChild(), await makeChild()];
     const { json: three } = await ask("POST", `/v1/api-keys/${two.keyId}/rotate`, { overlapSeconds: 3_600 });
     const counted = async () => {
@@ -64,7 +64,7 @@ describe("the ceiling of a management key", () => {
     expect(await counted()).toBeGreaterThanOrEqual(6);
   });
 
-  test("the ceiling holds under concurrency over several keys", async () => {
+  test("concurrent jobs of several created keys never exceed the management key's ceiling", async () => {
     const first = await makeChild();
     expect((await run(first.apiKey)).status).toBe(200);
     const { rows } = await pool.query<{ amount_micros: number }>(
@@ -90,7 +90,7 @@ describe("the ceiling of a management key", () => {
     expect(refused[0]?.json.details.scope).toBe(`principal:${narrow.keyId}`);
   });
 
-  test("the key itself can lower the ceiling, and cannot raise, disable or remove it", async () => {
+  test("a management key can lower its own ceiling, and cannot raise, disable or remove it", async () => {
     const set = (change: object) =>
       ask("PUT", "/v1/budgets", {
         owner: { principalId: manager.keyId },
@@ -126,7 +126,7 @@ describe("the budgets that a management key sets", () => {
   const set = (owner: object, ceilingMicros = 5_000_000) =>
     ask("PUT", "/v1/budgets", { owner, period: "month", ceilingMicros, enforcement: "prevent" });
 
-  test("the budgets are those of its projects and of its keys", async () => {
+  test("a management key sets, lists and removes the budgets of its projects, and sets those of its keys", async () => {
     const child = await makeChild();
     const { json: budget } = await set({ projectId: tenant.projectId });
     expect(budget).toMatchObject({ scope: `project:${tenant.projectId}`, ceilingMicros: 5_000_000 });
@@ -139,7 +139,7 @@ describe("the budgets that a management key sets", () => {
     expect((await ask("GET", policy)).json.enforcement).toBe("prevent");
   });
 
-  test("budgets of other projects, keys and people are not found, and the organization's are refused", async () => {
+  test("a management key finds no budgets of other projects, keys and people, and is refused the organization's", async () => {
     const other = await makeKeyWithId({ projectId: tenant.projectId });
     const stranger = await makeTenant();
     for (const owner of [

@@ -23,9 +23,9 @@ import { statement } from "@/server/sql/statement";
 const ENVIRONMENT = "management";
 
 /**
- * Creates a management key, which sets up projects by machine and runs nothing. The scopes, projects and
- * hosts that it can grant never change; its ceiling is a budget that all keys created by it share. For
- * signed-in owners of the organization.
+ * Creates a management key, which sets up projects by machine and runs nothing. The scopes, projects and hosts
+ * that it can grant never change; its ceiling, if it has one, is a budget that all keys created by it share.
+ * For signed-in owners of the organization.
  */
 export async function createManagementKey(ctx: Ctx, input: CreateManagementKey): Promise<NewApiKey> {
   const { organizationId, name, scopes, projectIds, runScopes, hosts, ceiling, expiresInSeconds } = input;

@@ -34,14 +34,17 @@ describe("creating a management key", () => {
     expiresInSeconds: 60,
   });
 
-  test.each(["admin", "member", "viewer"] as const)("a person who is %s cannot create one", async (role) => {
-    const { ctx } = await makePerson(tenant.organizationId, role);
-    await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(
-      /needs the role owner/,
-    );
-  });
+  test.each(["admin", "member", "viewer"] as const)(
+    "a person who is %s cannot create a management key",
+    async (role) => {
+      const { ctx } = await makePerson(tenant.organizationId, role);
+      await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(
+        /needs the role owner/,
+      );
+    },
+  );
 
-  test("no key can create one, nor the system, nor an owner of another organization", async () => {
+  test("neither a key, the system nor an owner of another organization can create a management key", async () => {
     const inPanel = /Only an owner of the organization can create a management key, in the panel/;
     for (const ctx of [await keyCtx(manager.apiKey), await keyCtx(tenant.unboundKey), system])
       await expect(createManagementKey(ctx, wanted([tenant.projectId]))).rejects.toThrow(inPanel);
@@ -52,14 +55,14 @@ describe("creating a management key", () => {
     expect(endpoints.filter(({ path }) => path.includes("management"))).toEqual([]);
   });
 
-  test("its projects must belong to the organization", async () => {
+  test("the projects of a management key must belong to its organization", async () => {
     const { projectId } = await makeTenant();
     await expect(
       createManagementKey(manager.owner.ctx, wanted([tenant.projectId, projectId])),
     ).rejects.toThrow();
   });
 
-  test("its limits are parsed: 90 days, scopes that it can have and grant, and a ceiling if it creates keys", () => {
+  test("the limits of a management key are parsed: 90 days, scopes that it can have and grant, and a ceiling if it creates keys", () => {
     const problems = (change: object) => {
       const parsed = CreateManagementKey.safeParse({ ...wanted(["cpr_1"]), ...change });
       return parsed.error?.issues.map(({ path }) => path.join(".")) ?? [];
@@ -76,7 +79,7 @@ describe("creating a management key", () => {
     expect(problems({ hosts: ["models.example.com:8443"] })).toEqual([]);
   });
 
-  test("the audit log has its creator and what it can grant", async () => {
+  test("the audit log has the creator of a management key and what the key can grant", async () => {
     const { rows } = await pool.query("SELECT * FROM audit_entry WHERE subject = $1", [manager.keyId]);
     expect(rows).toMatchObject([
       { action: "management_key.created", actor_id: manager.owner.userId, actor_kind: "human_session" },
@@ -89,7 +92,7 @@ describe("creating a management key", () => {
     });
   });
 
-  test("the database refuses one that lasts over 90 days, and a key of one without a project", async () => {
+  test("the database refuses a management key that never ends or lasts over 90 days, and a created key without a project", async () => {
     const set = (change: string, keyId = manager.keyId) =>
       pool.query(`UPDATE api_key SET ${change} WHERE id = $1`, [keyId]);
     await expect(set("expires_at = NULL")).rejects.toThrow(/management_key_is_bounded/);
@@ -102,7 +105,7 @@ describe("creating a management key", () => {
 });
 
 describe("the keys that a management key creates", () => {
-  test("a created key has what the owner allowed, and the audit log has the creation by the management key", async () => {
+  test("a created key has the project and scopes that the owner allowed, and the audit log has its creation by the management key", async () => {
     const child = await makeChild();
     expect(child).toMatchObject({
       projectId: tenant.projectId,
@@ -133,7 +136,7 @@ describe("the keys that a management key creates", () => {
       expect((await create([scope])).status).toBe(422);
   });
 
-  test("a created key belongs to one of its projects: another project is not found, and none is organization-wide", async () => {
+  test("a created key belongs to a project of the management key; another project is not found, and no created key is organization-wide", async () => {
     const create = (place: object) => ask("POST", "/v1/api-keys", { name: "agent", ...place });
     const stranger = await makeTenant();
     for (const projectId of [tenant.otherProjectId, stranger.projectId])
@@ -148,7 +151,7 @@ describe("the keys that a management key creates", () => {
     expect(late.expiresAt).toBe(manager.expiresAt);
   });
 
-  test("created keys are refused from the moment it is revoked, and it creates nothing more", async () => {
+  test("after a management key is revoked, it and the keys that it created are refused", async () => {
     const child = await makeChild();
     expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(200);
     const revoked = await ask("POST", `/v1/api-keys/${manager.keyId}/revoke`);
@@ -173,7 +176,7 @@ describe("the keys that a management key creates", () => {
     expect((await call("GET", "/v1/jobs", { key: child.apiKey })).status).toBe(401);
   });
 
-  test("created keys are listed, revoked and rotated by it; other keys are not found", async () => {
+  test("a management key lists, revokes and rotates the keys that it created, and finds no others", async () => {
     const other = await makeKeyWithId({ projectId: tenant.projectId });
     const child = await makeChild();
     const { json } = await ask("GET", "/v1/api-keys");
@@ -194,7 +197,7 @@ describe("the keys that a management key creates", () => {
     ]);
   });
 
-  test("a management key is not rotated, neither by its own request nor by a person", async () => {
+  test("a management key cannot be rotated by its own request", async () => {
     expect(refusalOf(await ask("POST", `/v1/api-keys/${manager.keyId}/rotate`, {}))).toEqual([
       409,
       "KeyNotRotatable",
@@ -212,7 +215,7 @@ describe("the keys that a management key creates", () => {
   });
 });
 
-test("a management key runs nothing, pays nothing, decides nothing, and changes neither roles nor people", async () => {
+test("a management key gets 403 from every endpoint that is not anonymous or listed here", async () => {
   const all = await makeManagementKey({
     organizationId: tenant.organizationId,
     projectIds: [tenant.projectId],

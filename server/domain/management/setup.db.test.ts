@@ -90,7 +90,7 @@ const send = async (method: string, target: string, body?: unknown) => {
   return json;
 };
 
-test("the script applies changes of its setup, and names those that cannot be applied", async () => {
+test("the setup script applies changes of its setup, and names those that cannot be applied", async () => {
   await setUp(send, projectId, setupOf());
   const dearer = setupOf();
   dearer.servers[0]!.models = "llama:2:3";
@@ -134,7 +134,7 @@ test("a script with a management key sets up a second project over /v1 alone, an
   servers[1]!.answer(MODELS);
 });
 
-test("a connection is created only at hosts that the owner allowed and in projects of the key", async () => {
+test("a management key creates connections only at hosts that the owner allowed and in its own projects", async () => {
   const refused = await ask("POST", "/v1/connections", connectionOf(foreign));
   expect(refusalOf(refused)).toEqual([403, "AuthorizationFailed"]);
   expect(refused.json.detail.details).toEqual({
@@ -153,7 +153,7 @@ test("a connection is created only at hosts that the owner allowed and in projec
   expect(await actionsOf()).toEqual([]);
 });
 
-test("a connection of its projects is read, tested, rotated, unbound and deleted; one that serves others is not found", {
+test("a management key reads, tests, rotates, unbinds and deletes a connection of its projects, and finds none that serves others", {
   tags: "long",
 }, async () => {
   const { id } = (await ask("POST", "/v1/connections", connectionOf(servers[0]!))).json.connection;
@@ -209,7 +209,7 @@ test("a plain key with credentials:write rotates and deletes its project's conne
   expect((await ask("DELETE", one, undefined, key)).status).toBe(200);
 });
 
-test("webhooks are created, listed and changed in its projects only", async () => {
+test("a management key creates, lists and changes webhooks in its projects only", async () => {
   const hook = { url: "https://hooks.example/in", secret: "a secret of this test alone" };
   const { endpointId } = (await ask("POST", "/v1/delivery-endpoints", { ...hook, projectId })).json;
   const foreign = await askOwner("POST", "/v1/delivery-endpoints", { ...hook, projectId: tenant.projectId });
@@ -225,7 +225,7 @@ test("webhooks are created, listed and changed in its projects only", async () =
   expect((await ask("POST", "/v1/delivery-endpoints", hook)).json.code).toBe("PROJECT_REQUIRED");
 });
 
-test("approval rules become stricter and never looser, in its projects only", async () => {
+test("a management key makes approval rules stricter and never looser, in its projects only", async () => {
   const rules = `/v1/projects/${projectId}/approval-rules`;
   const put = (thresholdUsd: number | null, requireDifferentApprover: boolean) =>
     ask("PUT", rules, { thresholdUsd, requireDifferentApprover });
