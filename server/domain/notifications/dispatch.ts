@@ -28,9 +28,9 @@ const claimDue = statement("mail.claim.due_for_engine", {
 });
 
 /**
- * Dispatches due emails to the durable engine, oldest first: new ones, ones whose run was lost, and ones
- * whose sender died between sending and recording the outcome. Without a mail server they wait. `only` limits
- * it to one person.
+ * Dispatches due emails to the durable engine, those that are due longest first: new ones, ones whose run was
+ * lost, and ones whose sender died between sending and recording the outcome. Without a mail server they wait.
+ * `only` limits it to one person's notifications.
  */
 export async function handOnMail(ctx: Ctx, only: { userId?: string } = {}): Promise<void> {
   if (!findMailer()) return;

@@ -23,7 +23,7 @@ export function invitationToken(invitationId: string, nonce: string): string {
   return createHmac("sha256", key).update(`${invitationId}|${nonce}`).digest("base64url");
 }
 
-/** A part of an email with its link filled in. */
+/** A part of an email with its link filled in; unchanged if the email is no invitation. */
 export function withLink(part: string, invitationId: string | null, nonce: string | null): string {
   if (invitationId === null || nonce === null) return part;
   return part.replaceAll(placeOf(nonce), invitationToken(invitationId, nonce));

@@ -32,7 +32,7 @@ const tellMembers = (title: string, organizationId = project.organizationId) =>
 const member = () => makePerson(project.organizationId, "viewer");
 const titles = (page: Awaited<ReturnType<typeof list>>) => page.items.map(({ title }) => title);
 
-test("a person reads their own, newest first, page by page, with how many are unread", async () => {
+test("a person reads their own notifications, newest first, page by page, with how many are unread", async () => {
   const [one, other] = await Promise.all([member(), member()]);
   for (const title of ["A", "B", "C"]) await tellMembers(title);
   const first = await list(one.ctx, { limit: 2 });
@@ -61,7 +61,7 @@ test("no one can mark another's notification as read, and a read one keeps its t
   expect((await list(one.ctx, { limit: 1 })).items[0]!.readAt).toBe(read!.readAt);
 });
 
-test("former members and former operators no longer read an organization's notifications", async () => {
+test("former members no longer read their organization's notifications, and former operators none for operators", async () => {
   const person = await member();
   await tellMembers("A");
   const again = async () => ctxOf(await personOf(person.userId));

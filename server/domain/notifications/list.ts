@@ -28,7 +28,10 @@ const ROW = pick(notification, "id kind title body href created_at read_at");
 type Row = Of<typeof ROW>;
 
 const READER = { userId: text, isOperator: bool, organizationIds: texts };
-/** Condition on the notifications a person may still see: of an organization they belong to, or as an operator. */
+/**
+ * SQL condition on the notifications that a person may see now: those of an organization that they belong to,
+ * and for an operator also those without an organization.
+ */
 const IS_VISIBLE = `user_id = $userId AND CASE WHEN organization_id IS NULL THEN $isOperator::boolean
   ELSE organization_id = ANY($organizationIds::text[]) END`;
 

@@ -3,7 +3,7 @@ import { pool } from "@/server/platform/db";
 import { int4, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
 
-/** How long read and unread notifications are listed. Longer than any occasion can be repeated. */
+/** How long read and unread notifications are listed: longer than an occasion can be announced again. */
 const READ_DAYS = 180;
 const UNREAD_DAYS = 400;
 /** How long an email can be looked up after it was sent, given up or stored. */

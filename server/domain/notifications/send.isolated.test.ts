@@ -250,7 +250,7 @@ test("a server that disconnects after accepting an email gets it again, under th
   expect(copy).toBe(first);
 });
 
-test("several emails share few connections", async () => {
+test("six emails that are sent one after another share one connection", async () => {
   await Promise.all(Array.from({ length: 6 }, () => member("viewer")));
   await tellMembers();
   await sendAll();

@@ -14,7 +14,9 @@ import { MAIL_REDISPATCH_MS } from "./dispatch";
 import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
 
-/** The backoff after each failed attempt. When the attempt after the last one fails too, the email has failed. */
+/**
+ * The backoff after each failed attempt. If the attempt after the last wait fails too, the email has failed.
+ */
 export const MAIL_WAITS_MS = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -31,8 +33,9 @@ export const MAIL_WAITS_MS = [
 const LEASE_MS = 2 * MINUTE_MS;
 
 /**
- * Sends one email with retries, rereading its row at every step. Delivery is at least once: after a sender dies between
- * sending and recording, the email is sent again under the same Message-ID, by which mail servers recognize the copy.
+ * Sends one email with retries, rereading its row at every step. Delivery is at least once: after a sender dies
+ * between sending and recording, the email is sent again under the same Message-ID, by which a mail server can
+ * recognize the copy.
  */
 export function sendMail(ctx: Ctx, mailId: string, step: Step): Promise<void> {
   return retryUntilTerminal(step, () => attemptMail(ctx, mailId));
@@ -136,7 +139,7 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: MailResult): Promise<
 const causes = loggedCauses();
 const MAIL = "mail";
 
-/** A cause that an operator can fix is logged once for all emails; each email given up is logged. */
+/** Each new cause is logged once for all emails, and so is each email that is given up. */
 function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: MailResult, isGivenUp: boolean): void {
   if (outcome.state === "accepted") {
     if (causes.clear(MAIL)) log.info({}, "email is being sent again");

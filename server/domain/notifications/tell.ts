@@ -18,7 +18,7 @@ export type News = {
   title: string;
   /** One or two sentences with the key facts. */
   body: string;
-  /** The path of the page it links to. */
+  /** The path of the page that the notification links to. */
   href: string;
   /** The email's additional content. */
   letter: LetterBody;
