@@ -82,7 +82,10 @@ export async function rotate(
   return { connection: { ...(await readConnection(ctx, connectionId)), action: "rotated" } };
 }
 
-/** Changes how much a connection may spend. Only admins of its organization may call this. */
+/**
+ * Changes how much a connection may spend. For admins of its organization, and for a management key if only its
+ * projects use the connection.
+ */
 export async function setGuardrails(
   ctx: Ctx,
   connectionId: string,

@@ -107,7 +107,7 @@ test("an option that is not offered is refused by name", async () => {
   }
 });
 
-test("a second connection of a provider is a conflict unless it replaces the first, which stays unbound", async () => {
+test("a second connection of a provider is a conflict unless it replaces the first, which loses its binding", async () => {
   const { tenant, ask, connect } = await makeRoom();
   const first = (await connect()).json.connection;
   const refused = await connect();
@@ -150,7 +150,7 @@ test("the owner of a connection follows from the project or the only organizatio
   ).toEqual([]);
 });
 
-test("members and viewers change nothing, keys never do, and strangers find nothing", {
+test("members, viewers and plain keys are refused every request for a connection, and strangers find none", {
   tags: "long",
 }, async () => {
   const { tenant, connect } = await makeRoom();

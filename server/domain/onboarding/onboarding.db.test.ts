@@ -35,7 +35,7 @@ async function makeRoom() {
   return { tenant, projectId, ask, planOf, connect, headersOf };
 }
 
-test("the fewest are found exactly, and the first of equals is chosen", () => {
+test("the smallest choice of providers is found exactly, and of equal ones the first", () => {
   const needs = [new Set(["a", "b"]), new Set(["b", "c"]), new Set(["c", "a"])];
   expect(fewest(needs, ["a", "b", "c"])).toEqual(["a", "b"]);
   expect(fewest([...needs, new Set(["d"])], ["a", "b", "c", "d"])).toEqual(["a", "b", "d"]);
@@ -88,7 +88,7 @@ test("a plan states who could serve each capability, the fewest accounts, and wh
   expect(await planOf([TEXT])).toMatchObject({ status: "ready", unserved: [] });
 });
 
-test("an account of the organization that serves elsewhere is bound before a new one is opened", async () => {
+test("a plan proposes to bind an account that the organization uses elsewhere before a new one", async () => {
   const { planOf, connect, tenant, projectId } = await makeRoom();
   const { id } = (await connect({ projectId: tenant.otherProjectId })).json.connection;
   expect(await planOf([TEXT])).toMatchObject({

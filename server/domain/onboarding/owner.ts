@@ -79,7 +79,10 @@ const findProject = statement("project.find.active", {
   sql: `SELECT id FROM project WHERE organization_id = $organizationId AND status = 'active' AND ($projectId::text IS NULL OR id = $projectId) ORDER BY id LIMIT 1`,
 });
 
-/** Returns the URL of the panel's page of connections, for this project or for any active one of the organization. */
+/**
+ * Returns the URL of the panel's page of connections, for this project or else for any active one of the
+ * organization. If there is none, returns the panel's own URL.
+ */
 export async function connectionsPageUrl(
   organizationId: string,
   projectId: string | null,

@@ -34,7 +34,10 @@ export async function get(ctx: Ctx, connectionId: string): Promise<ConnectionDet
   return { ...connection, health: await connectionHealth(connection, ctx.now()) };
 }
 
-/** Returns one connection to a caller who may change it. Throws `NotFound` otherwise. */
+/**
+ * Returns one connection to a caller who may change it. Throws `NotFound` for strangers and for a key that does
+ * not reach it, and `AuthorizationFailed` for a member who is no admin and for any key but a management key.
+ */
 export async function readConnection(ctx: Ctx, connectionId: string): Promise<Connection> {
   const organizationId = await ownerOf(ctx, connectionId);
   const row = await getCredential(ctx, organizationId, connectionId);
