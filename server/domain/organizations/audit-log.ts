@@ -9,7 +9,7 @@ export async function auditLog(ctx: Ctx, organizationId: string, query: ListAudi
   return logOf(organizationId, query);
 }
 
-/** The whole audit log as a CSV file. For its admins. */
+/** All matching entries of the audit log as a CSV file. For its admins. */
 export async function auditLogFile(
   ctx: Ctx,
   organizationId: string,

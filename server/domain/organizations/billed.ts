@@ -3,9 +3,9 @@ import type { Ctx, Role } from "@/server/domain/ctx";
 import { fail } from "@/server/platform/errors/errors";
 
 /**
- * The organization that is billed: the key's, or the one that a person names or is the only member of. A
- * foreign organization and an unknown one give the same NotFound. `least` is the role that a person must have
- * there; the caller checks a key's scope before.
+ * The organization that is billed: the key's, or the one that a person names, or else the only one that they
+ * belong to. A foreign organization and an unknown one give the same NotFound. `least` is the role that a
+ * person must have there; the caller checks a key's scope before.
  */
 export function billedOrganization(ctx: Ctx, named: string | undefined, least: Role): string {
   const { principal } = ctx;

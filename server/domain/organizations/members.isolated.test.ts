@@ -102,7 +102,7 @@ describe("roles and acts on members", () => {
     expect(await codeOf(organizations.membersOf(ctx, theirs.organizationId))).toBe("NotFound");
   });
 
-  test("a key and an anonymous caller can do nothing here", async () => {
+  test("a key and an anonymous caller can neither remove members nor change roles", async () => {
     const { organizationId, apiKey } = await makeTenant();
     const { userId } = await makePerson(organizationId, "member");
     const key = await access.keyPrincipal(apiKey, new Date());
@@ -193,7 +193,7 @@ describe("two web processes", () => {
   const statuses = (path: string, headers: Record<string, string>) =>
     Promise.all(webs.map(async (web) => (await fetch(web.url + path, { headers })).status));
 
-  test("both processes refuse the very next request of a removed or demoted member", async () => {
+  test("two web processes both refuse the very next request of a removed or demoted member", async () => {
     const { organizationId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     for (let n = 0; n < campaign.size({ small: 2, full: 10 }); n++) {
@@ -210,7 +210,7 @@ describe("two web processes", () => {
     }
   }, 60_000);
 
-  test("both processes refuse a key rotated without overlap, and a project that was archived", async () => {
+  test("two web processes both refuse a key rotated without overlap, and work in an archived project", async () => {
     const { organizationId, projectId, apiKey, keyId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "owner");
     const with_ = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -254,7 +254,7 @@ describe("onboarding", () => {
     expect((await organizations.listProjects(mine)).map(({ displayName }) => displayName)).toEqual(["First"]);
   });
 
-  test("no one creates a second one by leaving the first to somebody, even with many requests at once", async () => {
+  test("a person who created an organization and left it cannot create another, even with concurrent requests", async () => {
     const ctx = await loner();
     const { organizationId } = await organizations.onboard(ctx, wish());
     await makePerson(organizationId, "owner");

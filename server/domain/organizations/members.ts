@@ -23,7 +23,7 @@ const listMembers = statement("membership.list.organization", {
      WHERE membership.organization_id = $organizationId ORDER BY membership.created_at, user_id`,
 });
 
-/** Members of an organization, oldest first. For its members. */
+/** Members of an organization, in the order in which they joined. For its members. */
 export async function membersOf(ctx: Ctx, organizationId: string): Promise<Member[]> {
   access.authorize(ctx, "viewer", { organizationId });
   const rows = await listMembers.all(pool, { organizationId, now: ctx.now() });
@@ -82,9 +82,9 @@ const listKeysOf = statement("api_key.list.member", {
 });
 
 /**
- * Ends a membership: from the next request on this person has no rights here. Admins remove members who are
- * not above them, and everyone except the last owner may leave. The keys that the person created keep
- * working; the answer lists them, so that someone decides about each.
+ * Ends a membership: from the next request on this person has no rights in the organization. Admins remove
+ * members who are not above them, and everyone except the last owner may leave. The keys that the person
+ * created keep working; the answer lists them, so that someone decides about each.
  */
 export async function removeMember(
   ctx: Ctx,

@@ -28,7 +28,8 @@ const setFounded = statement("user.update.founded", {
 });
 
 /**
- * True if people without an organization may create one. In production only if the installation allows it.
+ * True if people without an organization may create one: by default outside production only. ALLOW_ONBOARDING
+ * overrides this.
  */
 export function isOnboardingOpen(): boolean {
   return env.ALLOW_ONBOARDING ?? env.CAPSTAN_ENV !== "production";

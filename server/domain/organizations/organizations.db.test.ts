@@ -84,7 +84,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("a foreign thing and an unknown one give the same answer", async () => {
+  test("an id of another organization and an unknown id give the same answer", async () => {
     const ctx = people.owner;
     const tries: ((project: string, key: string, organization: string) => Promise<unknown>)[] = [
       (project) => organizations.createKey(ctx, keyOf(project)),
@@ -292,7 +292,7 @@ describe("sign-in", () => {
     expect(judged.length).toBeLessThanOrEqual(10);
   });
 
-  test("old failures are forgotten", async () => {
+  test("old failures are deleted", async () => {
     await pool.query("INSERT INTO sign_in_failure (subject, at) VALUES ('old', '2001-01-01')");
     await organizations.pruneSignInFailures(new Date());
     expect((await pool.query("SELECT FROM sign_in_failure WHERE subject = 'old'")).rowCount).toBe(0);

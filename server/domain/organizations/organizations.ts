@@ -28,7 +28,7 @@ const insert = statement("organization.insert", {
   sql: "INSERT INTO organization (id, display_name, created_at) VALUES ($id, $displayName, $createdAt)",
 });
 
-/** Writes a new organization and the audit entry of who made it. */
+/** Inserts an organization, and records its creation in the audit log. */
 export async function insertOrganization(
   client: Transaction,
   ctx: Ctx,

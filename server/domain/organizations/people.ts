@@ -64,9 +64,9 @@ export const insertMembership = statement("membership.insert", {
 export type NewPerson = Person & { password?: string; organizationId: string; role: z.output<typeof Role> };
 
 /**
- * Creates a person and their membership. For admins; only owners create owners. Only operators add an
- * existing account, and its password stays. Others must invite, because joining is the person's decision.
- * InvalidInput then, and if the person already belongs to the organization.
+ * Creates a person and their membership. For admins; only owners create owners. Only operators add an existing
+ * account, and its password stays; for others an existing account throws InvalidInput, because joining is the
+ * person's decision. Throws InvalidInput if the person already belongs to the organization.
  */
 export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): Promise<NewPerson> {
   const password = input.password ?? makePassword();

@@ -104,8 +104,8 @@ export async function setExternalActions(
 }
 
 /**
- * Handles a management key that allows external actions: nothing changes. AuthorizationFailed unless they are
- * already allowed.
+ * Answers a management key that would allow external actions: nothing changes. Throws AuthorizationFailed
+ * unless they are already allowed.
  */
 async function requireExternalActions(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
   const row = await read(organizationId, pool);

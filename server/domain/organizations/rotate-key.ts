@@ -18,8 +18,8 @@ import {
 /**
  * Creates a key that replaces another: same name, project, environment and scopes, and the same lifetime. The
  * old key works until the overlap ends, or until its own end if that is sooner. The caller receives the new
- * key, so the old key's scopes must be within their role or the management key's grant. A key is rotated
- * once.
+ * key, so the old key's scopes must be within their role or the management key's grant. KeyNotRotatable for a
+ * management key, and for a key that has ended or was already rotated.
  */
 export async function rotateKey(
   ctx: Ctx,

@@ -38,9 +38,9 @@ const updateProject = statement("project.update.details", {
 });
 
 /**
- * Changes a project's name, slug, repository, environments and status. Once this returns, no request anywhere
- * is served in a project or an environment that it archived. Fields that are not named stay. For admins of
- * the organization.
+ * Changes a project's name, slug, repository, environments and status. Once this returns, no process admits new
+ * work in a project or an environment that it archived. Fields that are not named stay. For admins of the
+ * organization.
  */
 export async function patchProject(
   ctx: Ctx,

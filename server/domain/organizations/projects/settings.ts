@@ -23,7 +23,7 @@ const setSettings = statement("project.update.settings", {
 });
 
 const SHORTER = { projectId: text, requirement: text, seconds: int8 };
-/** When content of this table ends, and the condition that it would end later. */
+/** SQL: the new expiry of content in this table, and the condition that the content would expire later. */
 const endOf = (table: string) => `${table}.created_at + $seconds::bigint * interval '1 second'`;
 const endsLater = (table: string) => `(${table}.expires_at IS NULL OR ${table}.expires_at > ${endOf(table)})`;
 const shortenPayloadsOfJobs = statement("payload.shorten.of_jobs", {

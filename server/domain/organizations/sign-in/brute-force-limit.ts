@@ -13,8 +13,8 @@ const MOST_FAILURES = 10;
 const WINDOW_MINUTES = 15;
 
 /**
- * Runs work that a guess could open. After ten NotFound faults in fifteen minutes from one network, or by one
- * signed-in person, attempts are refused, even the right guess.
+ * Runs work that a guess could open. After ten NotFound faults of this kind in fifteen minutes from one
+ * network, or by one signed-in person, attempts are refused, even the right guess.
  */
 export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
   const { address, principal } = ctx;
@@ -34,9 +34,9 @@ export async function enforceBruteForceLimit<T>(ctx: Ctx, kind: string, work: ()
 }
 
 /**
- * Records an attempt as a failure before it is judged, so that concurrent attempts cannot pass the limit
- * together; the caller deletes the entries if it was none. RateLimited if one of the subjects has failed too
- * often.
+ * Records an attempt as a failure before its outcome is known, so that concurrent attempts cannot pass the
+ * limit together; the caller deletes the entries if the attempt was no failure. Throws RateLimited if one of
+ * the subjects has failed too often.
  */
 export async function countTry(subjects: string[], now: Date): Promise<number[]> {
   const entries = await recordSignInFailure(subjects, now);

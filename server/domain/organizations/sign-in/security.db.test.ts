@@ -37,7 +37,9 @@ async function house() {
 }
 
 describe("the second-factor requirement", () => {
-  test("an owner with a second factor sets the requirement", { tags: "long" }, async () => {
+  test("only owners can set requirements, and that of a second factor only if they have one", {
+    tags: "long",
+  }, async () => {
     const { organizationId, owner, member, set } = await house();
     const stranger = await makePerson((await makeTenant()).organizationId, "owner");
     const admin = await makePerson(organizationId, "admin");
@@ -93,7 +95,7 @@ describe("the second-factor requirement", () => {
 });
 
 describe("a member without a second factor", () => {
-  test("a member without one has no rights there from the next request on, over HTTP, in the panel and in open streams; keys and jobs go on", {
+  test("a member without a required second factor has no rights from the next request on, over HTTP, in the panel and in open streams; keys and jobs go on", {
     tags: "long",
   }, async () => {
     const { tenant, organizationId, owner, member, set } = await house();
@@ -143,7 +145,7 @@ describe("a member without a second factor", () => {
     expect((await appRouter.createCaller(met ?? now).account.read()).askedBy).toEqual([]);
   });
 
-  test("a member without one keeps their rights in other organizations, and regains these once the requirement ends", {
+  test("a member without a required second factor keeps their rights in other organizations, and regains the lost ones once the requirement ends", {
     tags: "long",
   }, async () => {
     const { organizationId, owner, member, set } = await house();
@@ -163,7 +165,9 @@ describe("a member without a second factor", () => {
     expect((await roles())?.sort()).toEqual([home, organizationId].sort());
   });
 
-  test("a member who turns theirs off has no rights until it is on again", { tags: "long" }, async () => {
+  test("an owner who turns off a required second factor has no rights until it is on again", {
+    tags: "long",
+  }, async () => {
     const { owner, set, organizationId } = await house();
     const { recoveryCodes } = await turnOn(owner.ctx, owner.password);
     await set({ requireSecondFactor: true });
