@@ -23,7 +23,7 @@ export type Principal =
       projectId: string | null;
       environment: string;
       scopes: ReadonlySet<Scope>;
-      /** The person who created the key. */
+      /** The person who created the key, or who created the management key that did. Null if the system did. */
       userId: string | null;
       /** Set for management keys only: the rights that the key may grant to others. */
       management?: ManagementGrant;
@@ -51,7 +51,10 @@ export type Principal =
       environment: string;
       /** Kind of principal that created the session and provided its files. */
       givenBy: "human_session" | "service_principal";
-      /** The person who created the session, or who created the key that did. */
+      /**
+       * The person who created the session, or who created the key that did. Null if the system created that
+       * key.
+       */
       userId: string | null;
       /** Origins of the pages that may use the session. */
       origins: readonly string[];

@@ -41,8 +41,8 @@ export type Backlog = {
 let counting: Promise<Backlog | null> | undefined;
 
 /**
- * Returns the backlog, counted with indexes that contain only open work. Simultaneous callers share one count. Returns
- * null if the database does not answer.
+ * Returns the backlog. Simultaneous callers share one count. Returns null if the count fails or takes longer
+ * than two seconds.
  */
 export function backlog(): Promise<Backlog | null> {
   counting ??= inTime(countBacklog()).finally(() => {

@@ -3,20 +3,20 @@ import { type IdKind, idSchema, madeAt, PREFIXES, ulidAt } from "@/server/platfo
 import { HOUR_MS } from "@/server/platform/time/units";
 
 /**
- * The most that one page reads for a filter that no index serves: entries of an index, or rows. A page that reaches the bound answers
- * what it found with `nextCursor`, so its cost does not grow with the table.
+ * Maximum that one page reads for a filter that no index serves: entries of an index, or rows. A page that
+ * reaches this bound returns what it found and a `nextCursor`, so its cost does not grow with the table.
  */
 export const BOUND = { entries: 2_000, rows: 500 };
 
 const LAST_MS = 2 ** 48 - 1; // of a ULID
 
-/** The least id of a moment. */
+/** The least id that can be made in this millisecond. */
 const idAt = (kind: IdKind, atMs: number) =>
   `${PREFIXES[kind]}_${ulidAt(Math.min(LAST_MS, Math.max(0, atMs)))}`;
 
 /**
- * The ids of a window of time, which bound what an index reads. The window is an hour wider, since an id may be made before the
- * time of its row, and a process whose clock was set back goes on from its last id.
+ * The ids of a window of time, which bound the part of an index that is read. The window is an hour wider on each side, because an
+ * id may be made before the time of its row, and a process whose clock was set back goes on from its last id.
  */
 export const idsBetween = (kind: IdKind, after: Date | null, before: Date | null) => ({
   least: after && idAt(kind, after.getTime() - HOUR_MS),
@@ -24,19 +24,19 @@ export const idsBetween = (kind: IdKind, after: Date | null, before: Date | null
 });
 
 /**
- * The end of a page that reads no further than this id: at the least id of its millisecond, which names no row, since the row may
- * be one that the caller must not see.
+ * The cursor of a page that stops reading at this id: the least id of its millisecond. The id itself is not
+ * used, because its row may be one that the caller must not see.
  */
 export const floorOf = (kind: IdKind, id: string): string => idAt(kind, madeAt(id));
 
-/** A page's floor, but for a window of ids that the page read to its least. */
+/** The page's floor; null if the page read to the least id of its window, since nothing follows then. */
 export const floorWithin = (floor: string | null, least: string | null | undefined) =>
   floor !== null && least && floor <= least ? null : floor;
 
-/** The greater of two ids of one kind, or the one that there is. */
+/** The greater of two ids of one kind; if one is null, the other. */
 export const laterOf = (one: string | null, other: string | null) =>
   one !== null && other !== null && one < other ? other : (one ?? other);
-/** The lesser of two ids of one kind, or the one that there is. */
+/** The lesser of two ids of one kind; if one is null, the other. */
 export const earlierOf = (one: string | null, other: string | null) =>
   one !== null && other !== null && one < other ? one : (other ?? one);
 
@@ -58,8 +58,9 @@ export function refuseCursor(): never {
 }
 
 /**
- * The page of a list whose query read one row more than `limit`. `nextCursor`, the id of the last row, exists only where
- * another page follows, or may follow: `floor` is where a page stopped that read as much as it may.
+ * The page of a list whose query read one row more than `limit`. `nextCursor` is the id of the last row if
+ * another page follows. Otherwise it is `floor`, where a page stopped that reached its bound; absent if that is
+ * null.
  */
 export function toPage<Row extends { id: string | number }, Item>(
   rows: readonly Row[],
@@ -73,7 +74,7 @@ export function toPage<Row extends { id: string | number }, Item>(
   return { items: page.map((row) => view(row)), ...(next === null ? {} : { nextCursor: next }) };
 }
 
-/** The same for lists whose last page has `nextCursor: null`. */
+/** Like `toPage`, for lists whose last page has `nextCursor: null`. */
 export function nullEndedPageOf<Row extends { id: string | number }, Item>(
   rows: readonly Row[],
   limit: number,
