@@ -32,7 +32,7 @@ export function manifestEntryOf(receipt: JsonRecord): JsonRecord {
   return {
     ...shared,
     receiptHash: member(receipt.provenance, "receiptHash"),
-    // Absent for work that used no provider.
+    // Null for work that used no provider.
     pin: Object.values(pin).includes(null) ? null : pin,
     completedAt: member(receipt.timestamps, "completedAt"),
   };

@@ -33,14 +33,14 @@ describe.each(KINDS)("%s", (kind) => {
     expect(await verifyDocument(reversed, signer.keys)).toMatchObject(wanted);
   });
 
-  test("no byte can be changed unnoticed", async () => {
+  test("a changed byte makes a document invalid, unless its canonical form stays the same", async () => {
     const document = documentOf(kind);
     const bytes = Buffer.from(JSON.stringify(document));
     const same = canonicalText(document);
     let seen = 0;
     const step = campaign.size({ small: 7, full: 1 });
     for (let at = 0; at < bytes.byteLength; at += step) {
-      // Changes two bits of each byte, different ones from place to place, and a digit.
+      // Changes each byte in three ways: two single bits, which vary with the place, and a digit.
       for (const changed of [
         bytes[at]! ^ (1 << (at % 7)),
         bytes[at]! ^ (1 << ((at + 3) % 8)),
@@ -56,9 +56,9 @@ describe.each(KINDS)("%s", (kind) => {
     expect(seen).toBeGreaterThan((bytes.byteLength * 2) / step);
   }, 120_000);
 
-  test("no member, however deep, can be changed, left out or added unnoticed", async () => {
+  test("a document is invalid if a member at any depth is changed, added, or left out without being optional", async () => {
     const document = documentOf(kind);
-    // A copy may leave these out, which is reported: content that is no longer kept, and later corrections.
+    // A copy may leave these out: content that is no longer kept, and later corrections.
     const optional = ["output", "nativeResponse", "corrections.0"];
     for (const path of pathsOf(document)) {
       const name = path.join(".");
@@ -84,7 +84,7 @@ describe.each(KINDS)("%s", (kind) => {
     }
   }, 60_000);
 
-  test("a signature of another key under our key's name is invalid", async () => {
+  test("a key set that lists another key under the signer's id fails the key and signature checks", async () => {
     const stranger = makeSigner();
     const [theirs] = stranger.keys.keys;
     const kid = signer.keys.keys[0]?.kid ?? "";
@@ -126,7 +126,7 @@ describe.each(KINDS)("%s", (kind) => {
     );
   });
 
-  test("another copy shows which members differ", async () => {
+  test("a comparison with another copy names the members that differ", async () => {
     const document = documentOf(kind);
     const other: Document = { ...document, projectId: "cpr_other", more: 1 };
     const { verified, checks } = await verifyDocument(document, signer.keys, { other });

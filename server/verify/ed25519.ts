@@ -1,4 +1,4 @@
-/* Hashes and signatures with Web Crypto only, so that this file runs in a browser, in a command and in copies. */
+/* Computes hashes and checks signatures with Web Crypto only, so that this file runs in a browser, in a command and in copies. */
 
 /** A public key as `/.well-known/jwks.json` lists it. */
 export type PublicKey = { kty: string; crv?: string; x?: string; kid?: string; [member: string]: unknown };
@@ -34,7 +34,7 @@ export async function thumbprint({ kty, crv, x }: PublicKey): Promise<string | n
   return base64url(await sha256Of(utf8(JSON.stringify({ crv, kty, x })))); // in the order that the RFC requires
 }
 
-/** Each key is imported once, even if it checks many signatures. */
+/** Imported keys by `x`, so that a key that checks many signatures is imported once. */
 const opened = new Map<string, Promise<CryptoKey>>();
 
 function open(x: string): Promise<CryptoKey> {

@@ -6,8 +6,9 @@ const ASCII = Array.from({ length: 95 }, (_, place) => 32 + place);
 const BEYOND = Array.from({ length: 128 }, (_, place) => 128 + place);
 
 /**
- * Finds the text that had this SHA-256 before one of its bytes was changed, by trying every byte at every position; a match is
- * certain. Null if more than one byte was changed, or the text is long. For commands: it takes seconds.
+ * Finds the text that had this SHA-256 before one of its bytes was changed. Tries the printable ASCII characters in place of
+ * each ASCII byte, and all bytes above 127 in place of each byte above 127. Null if none matches or the text is too long. Takes
+ * seconds, so only commands call it.
  */
 export function beforeOneChange(text: string, sha256: Buffer): string | null {
   const bytes = Buffer.from(text);

@@ -2,7 +2,7 @@ import type { Json } from "@/server/platform/durable/step";
 
 export type JsonRecord = { [member: string]: Json };
 
-// A definition of its own: the folder is copied to where nothing else of ours is.
+// Defined again here, because copies of this folder have no other code of ours but the canonical form.
 export const isJsonRecord = (value: unknown): value is JsonRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 export const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
@@ -39,7 +39,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 type Open = { path: string; keys: Set<string> | null; key: string; index: number };
 type Next = "value" | "first value" | "key" | "first key" | "colon" | "comma" | "nothing";
 
-/** Scans one JSON value, to its end or to the first invalid character. */
+/** Scans one JSON value, to its end or to the start of the first invalid token. */
 function walk(text: string): { end: number; isWhole: boolean; duplicates: string[] } {
   const open: Open[] = [];
   const duplicates: string[] = [];

@@ -11,13 +11,13 @@ export type DocumentKind = "receipt" | "pinned record" | "manifest" | "lockfile"
 
 export type DocumentForm = {
   kind: DocumentKind;
-  /** The member with its id. */
+  /** The member with the document's id. */
   id: string;
-  /** The member with its own hash, and its encoding. */
+  /** The path of the member with the document's own hash. */
   hashMember: string;
   hashOf(document: JsonRecord): string | null;
   written(digest: Bytes): string;
-  /** Members that are outside the seal. */
+  /** Top-level members that are outside the seal. */
   outside: readonly string[];
   sealed(document: JsonRecord): JsonRecord;
 };

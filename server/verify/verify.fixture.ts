@@ -24,7 +24,7 @@ export async function sealDocuments(): Promise<void> {
   lockfile = makeLockfile(signer, await lockfileBodyOf(record));
 }
 
-/** Names of the checks that fail. */
+/** Expects the document to be invalid, and returns the names of the checks that fail. */
 export const failed = async (value: unknown, keys: KeySet = signer.keys) => {
   const { verified, checks } = await verifyDocument(value, keys);
   expect(verified).toBe(false);

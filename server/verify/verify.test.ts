@@ -20,7 +20,7 @@ import { failed, lockfile, manifest, receipt, record, sealDocuments, signer } fr
 
 beforeAll(sealDocuments);
 
-test("content outside a record's seal is bound by hashes inside, and named", async () => {
+test("a change outside a record's seal fails the check of the changed member", async () => {
   const output = record.output as Document;
   expect(await failed({ ...record, output: { ...output, text: "Shallow." } })).toEqual(["output_matches"]);
   expect(await failed({ ...record, nativeResponse: null, output: [] })).toEqual(["output_matches"]);
@@ -37,7 +37,7 @@ test("content outside a record's seal is bound by hashes inside, and named", asy
   expect(await failed({ ...record, corrections: [moved] })).toEqual(["corrections_signed"]);
 });
 
-test("a record without content that is no longer kept is valid, and the absence is reported", async () => {
+test("a record without its output, native response and corrections is valid, and the missing output is reported", async () => {
   const pruned: Document = { ...record, output: null, corrections: [] };
   delete pruned.nativeResponse;
   const { verified, checks } = await verifyDocument(pruned, signer.keys);
@@ -73,7 +73,7 @@ test("repeated members, text after the end, and invalid JSON are reported", asyn
   ).toContain("no canonical form");
 });
 
-test("a manifest is compared with its receipts, each verified by its own hash", async () => {
+test("a manifest is compared with its receipts, and each receipt is verified", async () => {
   const said = async (receipts: unknown[]) => {
     const { verified, checks } = await verifyDocument(manifest, signer.keys, { receipts });
     return { verified, detail: checks.find(({ name }) => name === "receipts_match")?.detail };
@@ -86,7 +86,7 @@ test("a manifest is compared with its receipts, each verified by its own hash", 
     verified: false,
     detail: `${receipt.receiptId} is not among the given receipts`,
   });
-  // Sealed anew with the key: valid on its own, and not the one that the manifest bound.
+  // Sealed again with the same key: valid on its own, but not the record that the manifest lists.
   const again = makeRecord(signer, { requestHash: "v1:other" });
   const { verified, detail } = await said([again, receipt]);
   expect(verified).toBe(false);
@@ -141,7 +141,7 @@ test("the members outside a record's seal are those that the contract names", ()
   expect(FORMS["service.pinned-record.v1"]?.outside).toEqual(UNSEALED);
 });
 
-test("one changed byte is found by its hash, and two are not", () => {
+test("one changed byte is restored from the hash, and a truncated or too long text gives null", () => {
   const text = sealedText(record);
   const hash = Buffer.from(sha256Hex(text), "hex");
   expect(beforeOneChange(text.replace("stateless", "statelesz"), hash)).toBe(text);
@@ -152,7 +152,7 @@ test("one changed byte is found by its hash, and two are not", () => {
   expect(beforeOneChange("x".repeat(20_000), hash)).toBeNull();
 }, 60_000);
 
-test("the folder and the canonical form beside it verify wherever they are copied, with nothing else", {
+test("a copy of the folder and the canonical form verifies a document without other files of ours", {
   tags: "long",
   timeout: 60_000,
 }, () => {
@@ -176,7 +176,7 @@ test("the folder and the canonical form beside it verify wherever they are copie
   expect(run.stdout).toBe("true false\n");
 });
 
-test("a text is JSON here exactly if a parser accepts it, and has the same value", {
+test("readJson accepts the texts that JSON.parse accepts, with the same value, and no others", {
   tags: "long",
 }, () => {
   const parsed = (text: string) => {

@@ -14,8 +14,8 @@ import { isJsonRecord, type JsonRecord, textOrNull } from "./json";
 import { type DocumentForm, type DocumentKind, FORMS, formOf } from "./kinds";
 
 /*
- * Verifies documents from their text and the public keys only. Web Crypto and nothing of the service, so the same code runs
- * in the panel, in `npm run verify` and in copies of this folder and the canonical form.
+ * Verifies documents from their text and the public keys only. The code uses Web Crypto and nothing of the service, so it
+ * also runs in the panel, in `npm run verify` and in copies of this folder and the canonical form.
  */
 
 export type Check = {
@@ -27,7 +27,7 @@ export type Check = {
     | "output_matches"
     | "native_response_matches"
     | "corrections_signed"
-    // These need a second witness.
+    // These checks need more than the document: the prompt, the receipts or another copy.
     | "prompt_matches"
     | "receipts_match"
     | "same_as_other";
@@ -38,7 +38,7 @@ export type Check = {
 export type Verification = {
   /** Every check passed. */
   verified: boolean;
-  /** Null if it is none of the four kinds. */
+  /** Null if the document is none of the four kinds or has no canonical form. */
   kind: DocumentKind | null;
   id: string | null;
   /** The hash that the document states: hex, or the integrity of a lockfile. */
@@ -50,9 +50,9 @@ export type Verification = {
 export type Say = (name: Check["name"], ok: boolean, detail: string) => void;
 
 /**
- * Verifies one document without any other: its form, its hash, its signature against a key set, and contents that have
- * their own hash. Never throws because of the document: it reports what is wrong. `duplicates` are the members that
- * occurred twice in its text.
+ * Verifies one document without any other: its form, its hash, its signature against a key set, and the contents outside
+ * a record's seal. Reports what is wrong with the document, and never throws because of it. `duplicates` are the members
+ * that occurred twice in its text.
  */
 export async function verifyAlone(
   document: unknown,
@@ -212,7 +212,7 @@ async function isSignedCorrection(value: Json, receiptId: Json | undefined, keys
   return isSignedBy(key, signature.value, utf8(canonicalText(rest)));
 }
 
-/** Requires exactly the three members; any other would be unsigned text that looks signed. */
+/** Null unless the signature has exactly the three members: any other would be unsigned text that looks signed. */
 function signatureOf(value: Json | undefined): { keyId: string; value: string } | null {
   if (!isJsonRecord(value)) return null;
   const { alg, keyId, value: text, ...more } = value;
@@ -220,7 +220,7 @@ function signatureOf(value: Json | undefined): { keyId: string; value: string } 
   return isWhole && Object.keys(more).length === 0 ? { keyId, value: text } : null;
 }
 
-/** The verification of a document that is none of the four kinds. */
+/** The verification of a text or value that is no readable document of the four kinds; `detail` says why. */
 export const nothing = (detail: string): Verification => ({
   verified: false,
   kind: null,
