@@ -9,8 +9,8 @@ export type BudgetedFetch = (
 ) => Promise<Fetched>;
 
 /**
- * Returns a fetch whose calls share one budget of bytes. Throws SourceFault; only `too_large` and `range` stay a FetchFault, for
- * the caller to judge.
+ * Returns a fetch whose calls share one budget of bytes. The fetch turns a FetchFault into a SourceFault, except `too_large`
+ * and `range`, which its caller judges.
  */
 export function budgeted({ rules }: Pick<SourceIo, "rules">): BudgetedFetch {
   let left = MOST_BYTES;

@@ -2,7 +2,7 @@ import type { FetchRules } from "@/server/platform/http";
 
 export type SourceKind = "service_artifact" | "huggingface" | "provider_ref";
 
-/** A reference to LoRA weights, as far as its text shows: nothing has been looked up. */
+/** A reference to LoRA weights, as read from a text or as completed by its source. */
 export type SourceRef = {
   kind: SourceKind;
   /** An artifact's id, `owner/name`, a direct https link, or the provider's own reference. */
@@ -23,12 +23,12 @@ export type WeightsFile = {
 
 /** A source's facts about weights, found without reading a byte of a tensor. */
 export type WeightsPreview = {
-  /** The reference under the source's current name. */
+  /** The reference with the repository's current name and the selected file. */
   source: SourceRef;
   /** The commit; null if the source has no commits. */
   revision: string | null;
   files: WeightsFile[];
-  /** Null if several could be meant. */
+  /** Null if no file was named and several could be meant, or the list is incomplete. */
   selectedFile: string | null;
   baseModelFamily: string | null;
   displayName: string | null;
@@ -40,14 +40,15 @@ export type WeightsPreview = {
   warnings: string[];
 };
 
-/** Weights under a name that means the same bytes forever. If `isFrozen` is false, their owner may change them. */
+/** Weights with the name under which they are used. A frozen name means the same bytes forever; others may change. */
 export type FrozenSource = {
   source: SourceRef;
   isFrozen: boolean;
   sha256: string | null;
   byteLength: number | null;
   /**
-   * URL from which a provider can fetch the bytes; null if it knows them by their reference, they are ours, or no file is named.
+   * URL from which a provider can fetch the bytes; null if the provider knows them by their reference, they are stored here, or
+   * no file is named.
    */
   url: string | null;
 };
@@ -68,13 +69,13 @@ export type SourceIo = {
 export type SourceReason =
   /** No such repository, revision or file; a private one looks the same from outside. */
   | "not_found"
-  /** The repository exists, but its owner decides who may read it. */
+  /** The source exists, but access to it is denied or limited by its owner. */
   | "no_access"
-  /** The repository holds no weights that can be used. */
+  /** The repository or file has no weights that can be used. */
   | "unusable"
   /** The address may not be fetched. */
   | "refused"
-  /** The source cannot be reached right now. */
+  /** The source cannot be reached right now, or its answer cannot be used. */
   | "unavailable";
 
 /** The error of sources. `message` is our own text and safe to show. */
@@ -95,7 +96,7 @@ export type ModelSource = {
   read(query: string, io: Pick<SourceIo, "hub" | "rules">): SourceRef | null;
   /** Looks the source up and proposes what to register. Throws SourceFault. */
   preview?(source: SourceRef, io: SourceIo): Promise<WeightsPreview>;
-  /** Pins the bytes that are meant. Throws SourceFault. */
+  /** Pins the bytes that are meant, if the source can; `isFrozen` says so. Throws SourceFault. */
   freeze?(source: SourceRef, io: SourceIo): Promise<FrozenSource>;
   /**
    * Checks that the weights are still there and unchanged, at the pinned commit if there is one. Source errors are returned, not

@@ -13,7 +13,7 @@ export const httpsLink: ModelSource = {
     if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
     const url = new URL(text);
     const isFile = /\.safetensors$/i.test(url.pathname);
-    const isPlain = !/%(?![0-9a-f]{2})|%[89a-f]/i.test(url.pathname); // its name might not be valid text
+    const isPlain = !/%(?![0-9a-f]{2})|%[89a-f]/i.test(url.pathname); // decoding the name could fail
     if (!isFile || !isPlain || !isListedHost(url.hostname, rules.hosts)) return null;
     url.hash = "";
     return { kind: "provider_ref", ref: url.href, revision: null, filePath: null, provider: null };

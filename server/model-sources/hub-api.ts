@@ -36,7 +36,7 @@ export function openHub(io: SourceIo) {
   const credential = token ? { origin: new URL(base).origin, authorization: `Bearer ${token}` } : undefined;
 
   return {
-    /** Resolves a branch or tag to its commit, and reports whether everyone may read the repository. */
+    /** Resolves a branch, tag or commit to its commit, and reports whether everyone may read the repository. */
     async facts(repo: string, revision: string): Promise<HubFacts> {
       const query = ["sha", "private", "disabled", "gated"].map((name) => `expand[]=${name}`).join("&");
       const url = `${base}/api/models/${repo}/revision/${encodeURIComponent(revision)}?${query}`;
@@ -54,7 +54,10 @@ export function openHub(io: SourceIo) {
       };
     },
 
-    /** Lists the files of a commit, or of one of its folders. `isWhole` is false if the Hub has more than is returned. */
+    /**
+     * Lists the entries of a commit, or of one of its folders. `isWhole` is false if the Hub has more than is returned; a list
+     * that is too large is returned empty.
+     */
     async files(
       repo: string,
       commit: string,

@@ -38,7 +38,7 @@ function pathOf(path: string): string | null {
   return isPlain && path.length <= 1_024 ? path : null;
 }
 
-/** Returns a branch, tag or commit unchanged; null if Git would not allow the name. */
+/** Returns a branch, tag or commit unchanged; null if Git does not allow the name or it has unusual characters. */
 export function revisionOf(revision: string): string | null {
   const isName = /^[\w][\w./+-]{0,254}$/.test(revision) && !/\.\.|\/\/|\.lock$|[./]$/.test(revision);
   return isName ? revision : null;

@@ -24,7 +24,7 @@ export type Asked = {
   bytes: number;
 };
 export type Answer = { status?: number; headers?: Record<string, string>; body?: Buffer | string };
-/** Replaces the Hub's answer; undefined keeps it, and "silent" sends none. */
+/** Replaces an answer of the Hub or its CDN; undefined keeps it, and "silent" sends none. */
 export type Twist = (
   path: string,
   request: IncomingMessage,

@@ -45,7 +45,7 @@ describe("preview", () => {
     expect(allBytes()).toBeLessThan(MOST_BYTES);
   });
 
-  test("a requested range survives the redirect to the CDN, and the token stays behind", async () => {
+  test("the CDN gets the requested ranges after the redirect, and never the token", async () => {
     hub.repos["maker/moss"] = plain();
     await preview({}, io(TOKEN));
     const ofCdn = hub.asked.filter(({ at }) => at === "cdn");
@@ -128,7 +128,7 @@ describe("preview", () => {
     expect(warnings).toEqual(["The repository was renamed to maker/moss."]);
   });
 
-  test("a gated, private or missing repository is refused, and private looks like missing", async () => {
+  test("a gated repository is refused; a private one looks missing, or gets a warning if our token may read it", async () => {
     hub.repos["maker/gated"] = plain({ gated: "manual" });
     hub.repos["maker/private"] = plain({ private: true });
     const gated = await fault(preview({ ref: "maker/gated" }));
@@ -152,7 +152,7 @@ describe("preview", () => {
     ]);
   });
 
-  test("a preview skips what cannot be read in a hostile card", async () => {
+  test("a preview of a hostile card has no words and no license, and the family of the file", async () => {
     const bombs = [
       "---\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n---\n",
       `---\n${"[".repeat(30_000)}\n---\n`,
@@ -169,7 +169,7 @@ describe("preview", () => {
     }
   });
 
-  test("a preview reads nothing past its budget, however large the card or list", async () => {
+  test("a preview leaves out a card or a list that is too large", async () => {
     hub.repos["maker/moss"] = repo({ "README.md": Buffer.alloc(2_000_000, 0x20), "a.safetensors": FILE });
     expect((await preview()).licenseName).toBeNull();
     const names = [...Array(9_000)].map(

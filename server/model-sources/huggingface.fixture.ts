@@ -61,6 +61,6 @@ export async function fault(work: Promise<unknown>): Promise<SourceFault> {
   return error;
 }
 
-/** Bytes of weights that were sent; never more than the header. */
+/** Bytes of weights that the CDN has sent. */
 export const weightBytes = () =>
   hub.asked.filter(({ at }) => at === "cdn").reduce((sum, { bytes }) => sum + bytes, 0);

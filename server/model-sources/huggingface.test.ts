@@ -89,7 +89,7 @@ describe("readHubQuery", () => {
     "",
   ])("%j names no repository", (query) => expect(read(query)).toBeNull());
 
-  test("a mirror under a path has the same addresses", () => {
+  test("an address of a mirror names a repository only under the mirror's path", () => {
     const found = readHubQuery("https://mirror.example/hf/maker/moss/tree/v1", "https://mirror.example/hf/");
     expect(found).toMatchObject({ ref: "maker/moss", revision: "v1" });
     expect(readHubQuery("https://mirror.example/maker/moss", "https://mirror.example/hf")).toBeNull();
@@ -111,7 +111,7 @@ describe("a faulty header", () => {
     ["a length past the end", (file: Buffer) => void file.writeBigUInt64LE(450_000n)],
     ["no JSON", (file: Buffer) => void file.fill(0x7b, 8, 40)],
     ["tensors past the end", (file: Buffer) => void file.write("9", file.indexOf('"data_offsets":[2,') + 16)],
-  ])("%s is refused before any tensor", async (_name, spoil) => {
+  ])("%s is refused, and no byte of a tensor is read", async (_name, spoil) => {
     const file = Buffer.from(FILE);
     spoil(file);
     hub.repos["maker/moss"] = repo({ "a.safetensors": file });
@@ -151,15 +151,18 @@ describe("a Hub that fails", () => {
       "refused",
     ],
     ["disabled", { status: 403 }, "no_access"],
-  ] as const)("a Hub that is %s is a fault", async (_name, answer, reason) => {
-    hub.repos["maker/moss"] = plain();
-    hub.answerOtherwise((path) => (path.startsWith("/api/") ? { ...answer } : undefined));
-    const answered = await fault(preview({}, io(TOKEN)));
-    expect(answered.reason).toBe(reason);
-    expect(`${answered.message} ${answered.stack}`).not.toMatch(/canary|words of the Hub/);
-  });
+  ] as const)(
+    "a preview from a Hub that is %s fails, and shows neither the token nor the Hub's words",
+    async (_name, answer, reason) => {
+      hub.repos["maker/moss"] = plain();
+      hub.answerOtherwise((path) => (path.startsWith("/api/") ? { ...answer } : undefined));
+      const answered = await fault(preview({}, io(TOKEN)));
+      expect(answered.reason).toBe(reason);
+      expect(`${answered.message} ${answered.stack}`).not.toMatch(/canary|words of the Hub/);
+    },
+  );
 
-  test("a slow Hub is not waited for without end", async () => {
+  test("a preview from a silent Hub fails as unavailable after the timeout", async () => {
     hub.repos["maker/moss"] = plain();
     hub.answerOtherwise(() => "silent");
     expect((await fault(preview({}, io(null, 200)))).reason).toBe("unavailable");
@@ -185,7 +188,7 @@ describe("freeze", () => {
     expect(weightBytes()).toBe(0);
   });
 
-  test("a source that providers cannot download is refused, whatever our token may read", async () => {
+  test("a private or gated repository cannot be frozen, even if our token may read it", async () => {
     for (const more of [{ private: true }, { gated: "auto" as const }]) {
       hub.repos["maker/moss"] = plain(more);
       const answered = await fault(freeze({ filePath: "moss.safetensors" }, io(TOKEN)));
@@ -231,11 +234,14 @@ describe("health", () => {
     ],
     ["the Hub is down", () => hub.answerOtherwise(() => ({ status: 502 })), "unknown"],
     ["the Hub is silent", () => hub.answerOtherwise(() => "silent"), "unknown"],
-  ])("%s", async (_name, change, status) => {
-    const it = await frozen();
-    change();
-    const answered = await health(it, io(null, 500));
-    expect(answered).toEqual({ status, detail: expect.stringMatching(/\.$/) });
-    expect(weightBytes()).toBe(0);
-  });
+  ])(
+    "the health has a status and a reason when %s, and no weights are read",
+    async (_name, change, status) => {
+      const it = await frozen();
+      change();
+      const answered = await health(it, io(null, 500));
+      expect(answered).toEqual({ status, detail: expect.stringMatching(/\.$/) });
+      expect(weightBytes()).toBe(0);
+    },
+  );
 });

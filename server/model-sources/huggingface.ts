@@ -56,7 +56,7 @@ export const huggingface: ModelSource = {
     const hub = openHub(io);
     const facts = await hub.facts(source.ref, source.revision ?? "main");
     const named = { ...source, ref: facts.repo };
-    // A repository without a file names no weights.
+    // Without a file, the reference names no weights.
     if (!source.filePath)
       return { source: named, isFrozen: false, sha256: null, byteLength: null, url: null };
     if (!facts.isOpen) throw new SourceFault("no_access", CLOSED);
@@ -142,7 +142,7 @@ async function cardOf(hub: HubClient, { repo, commit }: HubFacts): Promise<Model
   return text === null ? null : readModelCard(text);
 }
 
-/** The family that card and file name; null, with a warning, if they contradict each other or themselves or name none. */
+/** The family that card or file names; null, with a warning, if the two disagree, the card names several, or neither names one. */
 function familyFrom(
   card: ModelCard | null,
   fileFacts: LoraFacts | null,

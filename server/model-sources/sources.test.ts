@@ -47,7 +47,7 @@ test.each([
   "art_01",
 ])("%j is not a source", (query) => expect(named(query)).toBeNull());
 
-test("the source that reads a text recognizes it", () => {
+test("the source of a reference reads the same reference from its text", () => {
   for (const query of [
     "maker/moss",
     "https://files.example/a.safetensors",
@@ -59,7 +59,7 @@ test("the source that reads a text recognizes it", () => {
   }
 });
 
-test("the settings list the hosts of sources, and the Hub's own host is always among them", () => {
+test("the default settings allow the Hub's hosts, and no private addresses", () => {
   const { hub, rules } = sourceIo();
   expect(hub.baseUrl).toBe("https://huggingface.co");
   expect(rules.hosts).toEqual(expect.arrayContaining(["huggingface.co", "*.hf.co"]));

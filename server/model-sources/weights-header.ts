@@ -14,13 +14,13 @@ const MOST_HEADER_BYTES = 500_000;
 
 export type WeightsFacts = {
   byteLength: number;
-  /** Null if the header is too long to be read from afar. */
+  /** Null if the header is too long to be read remotely. */
   facts: LoraFacts | null;
 };
 
 /**
  * Reads the header of a remote file without a byte of a tensor: first the eight bytes with the header's length, then the header.
- * Throws SourceFault `unusable` if the file is not a LoRA in safetensors.
+ * Throws SourceFault `unusable` if the file is not a LoRA in safetensors or its header cannot be read.
  */
 export async function readWeightsHeader(
   part: (first: number, last: number) => Promise<Fetched>,
