@@ -9,8 +9,8 @@ import type {
 } from "@/server/providers/define";
 
 /**
- * Parts of a conversation beside its text, as the OpenAI-compatible endpoints pass them. No published input has them:
- * they travel with the request beside the input, and count for its hash, its bounds and its content.
+ * Parts of a conversation beside its text, as the OpenAI-compatible endpoints pass them. They travel with the request
+ * beside its input, and count for its hash, its bounds and its content.
  */
 export type Conversation = {
   /** Messages of `input.messages`, by index, that call tools or hold the result of a call. */

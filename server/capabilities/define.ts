@@ -23,7 +23,7 @@ export type InputConstraint = {
   byModel?: Record<string, { max: number }>;
 };
 
-/** Features of the envelope that the provider receives beside the input. */
+/** Parts of the request beside its input that the provider receives. */
 export type CallOptions = {
   responseSchema?: Record<string, Json>;
   /** Name and strictness of the schema at the provider, wherever the schema was given. */
@@ -79,13 +79,13 @@ export type SourceFile = {
 
 /**
  * One call before the main one, possibly of another port. Its files are kept as artifacts of the job and are the
- * material of later calls. It is an attempt of its own and never repeated.
+ * material of later calls. The call is an attempt of its own, and is not made again once it is done.
  */
 export type Stage<I, M> = {
   /** Name of its attempt, in the receipt and for the reviewer. */
   name: string;
   /**
-   * Decides by the files kept so far whether the call is made; the hold covers it in either case. If absent, it is
+   * Decides by the files kept so far whether the call is made; the hold covers it in either case. If absent, the call is
    * always made.
    */
   isNeeded?(input: I, kept: OutputFile[]): boolean;
@@ -109,7 +109,7 @@ type PortExecution<I, O, P extends PortName, M> = {
    * far as it can, and the receipt reports that. A pinned model must fit.
    */
   fits?(input: I, model: ModelFacts): boolean;
-  /** Rank among the models that can serve the request: higher goes first, and equal ones keep their listed order. */
+  /** Rank among models that routing finds equal otherwise: higher goes first, and equal ones keep their listed order. */
   prefers?(input: I, model: ModelFacts): number;
   /** The account that the input itself asks for. */
   credentialSource?(input: I): "platform" | "customer" | undefined;
@@ -244,7 +244,7 @@ export type CapabilityDefinition<I, O, M = never> = {
     defaultExecutionSeconds: number;
     maxExecutionSeconds: number;
   };
-  /** Must a person usually act while it runs, and why? Absent if not. */
+  /** Whether a person must usually act during a run, and why or when. Absent if a run never waits for a person. */
   interaction?: { typicallyRequired: boolean; reason: string };
   /**
    * LoRA adapters that an input names; undefined means the project's default. The domain resolves them and adds them to
@@ -293,7 +293,7 @@ export const BY_MODEL = {
 /**
  * Defines one capability: texts, schemas, modes and examples, with either a port and pure mappings or a local run.
  * Prices, vendors, routes and database access do not belong here. Throws if a capability with stages also refines files
- * or runs synchronously.
+ * or has a mode other than `job_async`.
  */
 export function defineCapability<I, O, M = undefined>(definition: CapabilityDefinition<I, O, M>): Capability {
   const { execute, key, modes } = definition;

@@ -247,7 +247,7 @@ export default defineCapability<Input, Output, Material>({
 type Field = Input["fields"][number];
 type Item = Output["items"][number];
 
-/** Accepts a finding only if its quote is in the document. */
+/** Accepts a finding only if it has a value and its quote is in the document. */
 function judge(
   { name, expected }: Field,
   found: z.output<typeof Found>["items"][number] | undefined,

@@ -3,7 +3,7 @@ import { EmbedInput, EmbedOutput, MOST_CHARACTERS, MOST_TEXTS } from "@/server/c
 import { takesDimensions } from "@/server/providers/define";
 import { BY_MODEL, CapabilityFault, defineCapability, durable, InputFault, inCharacters } from "./define";
 
-/** Limit for numbers as JSON, which take five times the size of base64. */
+/** Limit for numbers as JSON, which take several times the size of base64. */
 const MOST_NUMBERS = 1_000_000;
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Float32Array) =>

@@ -237,7 +237,7 @@ describe("structured generation", () => {
   });
 
   test.each(["text", '"text"', "[1]", "null", "```\n[1]\n```", '{"a":1} {"b":2}'])(
-    "%s is not an object",
+    "the answer %s is refused, because it is not one JSON object",
     async (text) => {
       expect(await codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");
     },

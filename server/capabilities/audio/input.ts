@@ -56,7 +56,7 @@ export function extensionsFor(
   return entries.length > 0 ? { extensions: Object.fromEntries(entries) } : {};
 }
 
-/** Limit of a caller's word within a refusal. */
+/** Most characters of a caller's text that a refusal quotes. */
 const MOST_SHOWN_CHARACTERS = 200;
 
 /** The vendor's name of a format. Throws a 422 fault if the model has no such format that results in Ogg or MP3. */

@@ -40,7 +40,7 @@ test.each<[string, string, string]>([
   ["marks no one sees", "a b", "\u00ad\u200b"],
 ])("%s is not found", (_case, page, quote) => expect(finderIn([page])(quote)).toBeNull());
 
-test("the first page with the quote counts, and no match spans two pages", () => {
+test("a quote is found on the first page that contains it, and no match spans two pages", () => {
   const find = finderIn(["one\ntwo", "three two", "two four"]);
   expect(find("two")).toEqual({ page: 1, start: 4, end: 7 });
   expect(find("three  two")).toEqual({ page: 2, start: 0, end: 9 });
@@ -48,7 +48,7 @@ test("the first page with the quote counts, and no match spans two pages", () =>
   expect(find("two three")).toBeNull();
 });
 
-test("any words of a page are found at a place with the same words", () => {
+test("up to five consecutive words of a page are found at a place with the same words", () => {
   const word = fc.constantFrom(
     "a",
     "of",

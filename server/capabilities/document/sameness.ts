@@ -12,7 +12,7 @@ export function saysSame(expected: string | number, found: string): boolean {
   return plainText(wanted) === plainText(found);
 }
 
-/** Drops case, white space and punctuation, except characters that change a number: signs, separators and percent. */
+/** Evens out case, white space and punctuation, except characters that change a number: signs, separators and percent. */
 function plainText(text: string): string {
   const even = text
     .normalize("NFKC")

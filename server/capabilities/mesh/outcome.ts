@@ -24,7 +24,7 @@ export const MESH_FEATURES = {
   ...BY_MODEL,
 };
 
-/** A provider's mesh as an outcome, after checks of the file. */
+/** A provider's mesh as an outcome. Throws CapabilityFault if there is no mesh or its file is not usable. */
 export function toMeshOutcome({ mesh }: MeshResult): RunOutcome<MeshOutput> {
   if (mesh.bytes.byteLength === 0)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider's answer contains no mesh.");

@@ -14,7 +14,7 @@ export const VIEW_KIND = "turnaround_view";
 
 export type TurnaroundMaterial = {
   base: ProviderFile;
-  /** The views drawn so far, in the order of VIEWS. */
+  /** The usable views drawn so far, in the order of VIEWS. */
   views: { view: View; picture: ProviderFile }[];
   texture: ProviderFile | null;
   /** True in a run after the stages; false while the request is planned. */

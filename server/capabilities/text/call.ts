@@ -64,7 +64,7 @@ function unmarked(tools: Record<string, Json>[]): Pick<TextCall, "tools" | "tool
   return { tools: plain, ...(toolCache.length > 0 ? { toolCache } : {}) };
 }
 
-/** A text call without an answer format. It always sends `cap`, so that the quote's bound holds. */
+/** A text call without an answer format. It always sends a limit of at most `cap`, so that the quote's bound holds. */
 export function toTextCall(messages: TextMessage[], options: CallOptions, cap: number): TextCall {
   const { toolChoice, parallelToolCalls, settings } = options.conversation ?? {};
   return {

@@ -56,7 +56,7 @@ function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: b
     : { kind: "text" };
 }
 
-/** Answers with text. If JSON was requested, its text must match the shape. */
+/** Answers with text. If JSON was requested, an answer without tool calls must match the shape; a refusal is returned as it is. */
 export function toWords(kind: TextKind): Execute<TextOutput> {
   return {
     ...base(kind, false),

@@ -110,7 +110,7 @@ function inWords({ schema, isObject }: Extract<AnswerShape, { kind: "json" }>): 
   return schema ? `${only} It must be valid against this JSON Schema:\n${JSON.stringify(schema)}` : only;
 }
 
-/** Placed after the caller's own instructions and before the conversation. */
+/** Adds an instruction after the caller's own and before the conversation. */
 function withInstruction(messages: TextMessage[], content: string): TextMessage[] {
   const first = messages.findIndex(({ role }) => role !== "system");
   const at = first < 0 ? messages.length : first;
@@ -173,7 +173,7 @@ export function withFindings(call: TextCall, { text }: TextResult, { findings }:
   };
 }
 
-/** Returns an answer once, if the model does not guarantee the form itself. */
+/** Returns an unfit answer to the model once, if the model does not guarantee the form itself. */
 export const repairInWords = <I, M>(
   shapeIn: (material: M) => AnswerShape,
 ): Repair<I, TextCall, TextResult, M> => ({

@@ -57,7 +57,7 @@ function* lookedFor(
   return flaws;
 }
 
-/** Names the items for the caller too: the ids are the caller's own. */
+/** Lists the affected ids for the caller too, at most 100: the caller's own, and those that only the answer has. */
 export function toUnfit(flaws: Flaw[]): UnfitAnswer {
   const ids = [...new Set(flaws.map(({ id }) => id))];
   const named = ids.slice(0, 100);
