@@ -1,6 +1,6 @@
 /**
- * Batches items that arrive while earlier ones are being sent. While idle, an item is sent at once; otherwise items wait for one
- * of `slots` and then leave in one call of at most `most`. `send` returns one result an item, in order.
+ * Batches items that arrive in one turn of the event loop or while earlier ones are being sent: they wait for a free slot of
+ * `slots`, and then leave in one call of at most `most`. `send` returns one result per item, in order.
  * If a batch of several fails, each item is tried alone, so that one bad item fails no other. With `apart`, items of one name
  * never share a batch, and a batch is in the order of names: statements that lock the named rows then lock them in one order
  * everywhere.

@@ -10,6 +10,6 @@ test.each([
   ["2001:db8::abcd", "2001:db8:0:0"],
   ["::1", "0:0:0:0"],
   ["", ""],
-])("%j shares its limit as %j", (address, network) => {
+])("the address %j is limited as the network %j", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

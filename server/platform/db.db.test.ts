@@ -111,7 +111,7 @@ test("a row of history can be neither changed nor deleted", async () => {
   }
 });
 
-test("a ledger transaction sums to zero in each currency, and names what it books", async () => {
+test("a ledger transaction must sum to zero in each currency, with an amount, account and kind in each posting", async () => {
   const post = (...postings: object[]) =>
     pool.query(
       `INSERT INTO ledger_transaction (transaction_id, organization_id, account, postings, created_at)
@@ -236,14 +236,14 @@ test("int8 arrives as a number and is never rounded", async () => {
   await expect(pool.query("SELECT 9007199254740992::int8 AS n")).rejects.toThrow(RangeError);
 });
 
-test("Prisma and hand-written statements share one pool", async () => {
+test("Prisma connects under the application name of our pools", async () => {
   const [row] = await prisma.$queryRaw<
     { name: string }[]
   >`SELECT current_setting('application_name') AS name`;
   expect(row?.name).toBe("capstan");
 });
 
-test("migrations apply once, and an edited one is refused", async () => {
+test("applied migrations are not applied again, and 0001_init is the first", async () => {
   const url = process.env.DATABASE_URL!;
   expect(await applyMigrations(url)).toEqual([]);
   const { rows } = await pool.query("SELECT migration_name, checksum FROM _prisma_migrations");
@@ -252,7 +252,7 @@ test("migrations apply once, and an edited one is refused", async () => {
   expect(rows[0].migration_name).toBe("0001_init");
 });
 
-test("no index of pinned holds has a column that an end changes", async () => {
+test("no index of pinned holds has a column that the end of a hold changes", async () => {
   const { rows } = await pool.query<{ definition: string }>(
     "SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = 'pinned_hold'::regclass",
   );

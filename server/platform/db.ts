@@ -25,13 +25,13 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format),
 };
 
-/** Opens a pool whose connections are all in UTC; `settings` are further connection options. */
+/** Opens a pool that refuses connections whose times are not in UTC; `settings` are further connection options. */
 export function openDatabasePool(max: number, settings = ""): pg.Pool {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max,
     keepAlive: true, // notices a host that vanished
-    // Row-level security shows the system the rows of every project.
+    // `*` makes row-level security show the rows of every project.
     options: `-c capstan.project_id=* -c random_page_cost=1.1${settings}`,
     application_name: "capstan",
     types,
@@ -55,7 +55,7 @@ function open(): Database {
 const RELAXED_CONNECTIONS = 10;
 
 // The web process runs our modules twice, once in Next's bundle: both must share one pool.
-const shared = globalThis as { capstanDatabase?: Database }; // our own slot, written only below
+const shared = globalThis as { capstanDatabase?: Database }; // our own property, written only below
 function database(): Database {
   shared.capstanDatabase ??= open();
   return shared.capstanDatabase;
@@ -65,8 +65,8 @@ function database(): Database {
 export const pool: pg.Pool = database().pool;
 /**
  * Pool that commits without waiting for the disk: after a crash of the database (not of a process) the last fraction of a second
- * of such writes may be lost, always together with everything written after them. Only for writes that are restored from rows
- * that were waited for: wakes, claims, and the engine's run slots. Its connections open on first use.
+ * of such writes may be lost, always together with everything written after them. Only for writes that can be restored from rows
+ * whose commit was waited for, such as wakes, claims, leases, notices and the engine's run slots. Its connections open on first use.
  */
 export const relaxedPool: pg.Pool = database().relaxedPool;
 /** A connection outside the pools, for LISTEN; it keeps no process alive. The caller connects and ends it. */

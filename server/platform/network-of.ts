@@ -1,6 +1,6 @@
 /**
- * Groups addresses that share a limit: one IPv4 address, or the /64 of IPv6 that a single household or server has, because single
- * addresses of it would not be limited at all.
+ * Groups addresses that share a limit: one IPv4 address, or the /64 of IPv6 that a single household or server has, which could
+ * evade a limit per address.
  */
 export function networkOf(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;

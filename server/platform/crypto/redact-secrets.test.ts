@@ -6,7 +6,7 @@ const SECRET = "sk-abcabcab-0123456789-abcabc";
 const LONGER = `${SECRET}-and-more`;
 const credentials = toSecrets({ apiKey: SECRET, other: LONGER, short: "not-needed" });
 
-/** The output of these pieces, one by one, and the output at the end. */
+/** The output after each of these pieces, and the output at the end. */
 function redacted(pieces: string[]) {
   const out: string[] = [];
   let last = "";
@@ -58,7 +58,7 @@ const FORMS = [
 ];
 
 test.each(FORMS)(
-  "a secret written as %s is removed from values and streams, and no word reveals it",
+  "a secret written as %s is removed from values and streams, and recognized whole or in part",
   (form) => {
     const decoded = (text: string) =>
       ["base64", "base64url", "hex"]

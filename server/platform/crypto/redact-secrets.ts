@@ -7,7 +7,7 @@ import { formsOf } from "@/server/platform/crypto/secret-forms";
  */
 
 /**
- * Shorter credentials are placeholders such as `not-needed`, for servers that want none, and may be ordinary words of an answer.
+ * Shorter credentials are placeholders such as `not-needed`, for servers that need none, and may be ordinary words of an answer.
  */
 const LEAST_SECRET = 20;
 /** Length from which a piece of a secret is no ordinary word. */
@@ -34,7 +34,7 @@ function formsIn(secret: Secret): Word[] {
   return words;
 }
 
-/** All forms of all credentials, the longest first, so that one is not mistaken for another that begins it. */
+/** All forms of the credentials that are no placeholders, the longest first, because one may begin with another. */
 function wordsOf(credentials: Credentials): Word[] {
   return Object.values(credentials)
     .filter((secret) => secret.reveal().length >= LEAST_SECRET)
@@ -42,12 +42,12 @@ function wordsOf(credentials: Credentials): Word[] {
     .sort((a, b) => b.text.length - a.text.length);
 }
 
-/** Removes the credentials from JSON. */
+/** Removes the credentials from a JSON text, except those shorter than LEAST_SECRET. */
 export function redactJson(json: string, credentials: Credentials): string {
   return wordsOf(credentials).reduce((clean, { inJson, hidden }) => clean.replaceAll(inJson, hidden), json);
 }
 
-/** True if the text reveals the secret: a long enough piece of any of its forms, or a short secret whole. */
+/** True if the text reveals the secret: TELLING characters of any of its forms, or a shorter secret whole. */
 export function tells(text: string, secret: Secret): boolean {
   const value = secret.reveal();
   if (value.length < LEAST_RECOGNIZED) return false;
@@ -61,8 +61,8 @@ export function tells(text: string, secret: Secret): boolean {
 }
 
 /**
- * Removes every piece of an account's credentials from a server's message. Stricter than `redactJson`: short credentials and
- * parts of long ones are removed too.
+ * Removes an account's credentials from a server's message. Stricter than `redactJson`: pieces of TELLING characters or more, and
+ * whole credentials from LEAST_RECOGNIZED characters, are removed too.
  */
 export function redactWords(text: string, credentials: Credentials): string {
   return Object.values(credentials).reduce(withoutPieces, text);
@@ -136,7 +136,10 @@ export function redactStream(credentials: Credentials, tell: (text: string) => v
       held += text;
       tellAny(takeAll(false));
     },
-    /** Passes on the text that waited. Must not be called for an answer that broke off: its rest may be most of a credential. */
+    /**
+     * Passes on the text that waited, but removes a long beginning of a credential. Must not be called for an answer that broke
+     * off, because a short beginning would pass.
+     */
     end(): void {
       tellAny(takeAll(true));
     },

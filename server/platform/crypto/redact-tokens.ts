@@ -1,13 +1,13 @@
 /*
- * Removes anything with the form of a secret from refusals and log lines, whoever owns it: a key pasted in place of a name is
- * neither repeated nor written down.
+ * Removes tokens of known forms from refusals and log lines, no matter whose they are: a key that was pasted in place of a name is
+ * neither repeated nor logged.
  */
 
 const HIDDEN = "[redacted]";
 
 /*
- * Our keys, device sessions, panel sessions and launch codes: a run as long as theirs, or a shorter mixed piece, which chosen
- * names do not look like. Then the vendors' keys with a known prefix, in the vendors' lengths.
+ * The first form matches our keys, device sessions, panel sessions and launch codes: their prefix with 32 characters, or with 12
+ * that mix digits and both cases, unlike names that people choose. The others match vendors' keys by prefix and length.
  */
 const RUN = "[0-9A-Za-z]";
 const MIXED = "(?=[A-Za-z]*[0-9])(?=[0-9a-z]*[A-Z])(?=[0-9A-Z]*[a-z])";

@@ -7,8 +7,8 @@ function base64Parts(value: string, encoding: "base64" | "base64url"): string[] 
 }
 
 /**
- * Forms in which a secret may be written: plain, hex, base64 at any alignment, base64url, and escaped for addresses and for JSON.
- * Some of them are the same text.
+ * Forms in which a secret may be written: plain, hex, base64 at any alignment, base64url, percent-encoded for URLs, and escaped
+ * for JSON. Some forms are equal.
  */
 export function formsOf(value: string): [form: string, text: string][] {
   const hex = Buffer.from(value).toString("hex");

@@ -3,7 +3,7 @@ import { openSecret, sealSecret } from "./vault";
 
 const OWNER = "delivery_endpoint|whe_1|secret";
 
-test("a sealed value opens again, and never looks the same twice", () => {
+test("a sealed value opens again, and sealing it a second time gives another text", () => {
   const sealed = sealSecret("whsec_täglich", OWNER);
   expect(openSecret(sealed, OWNER).toString()).toBe("whsec_täglich");
   expect(sealed).not.toContain("whsec");
@@ -15,7 +15,7 @@ test("a value copied to another row does not open", () => {
   expect(() => openSecret(sealSecret("secret", OWNER), "delivery_endpoint|whe_2|secret")).toThrow();
 });
 
-test("a flipped bit anywhere is an error, never an empty value", () => {
+test("a flipped bit in any part, an unknown vault key and a text that is not sealed throw", () => {
   const sealed = sealSecret("secret", OWNER);
   const parts = sealed.split(".");
   for (let part = 2; part < parts.length; part++) {

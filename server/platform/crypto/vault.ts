@@ -10,7 +10,7 @@ import { readSecrets } from "@/server/platform/settings/secrets";
 
 /*
  * Envelope encryption: `v1.<vault key id>.<wrapped data key>.<nonce>.<ciphertext>.<tag>` in base64url. The owner of a value is
- * authenticated with it, so a copy in another row does not open. A new vault key rewraps only the data key.
+ * authenticated with it, so a copy in another row does not open. A change of the vault key rewraps only the data key.
  */
 
 const NONCE_BYTES = 12;
@@ -76,7 +76,7 @@ export function sealedUnder(sealed: string): string {
 }
 
 /**
- * Rewraps the data key under the current vault key without decrypting the value; null if it is current already. Throws if the
+ * Rewraps the data key under the current vault key without decrypting the value; null if it is already under that key. Throws if the
  * data key was changed or its vault key is not here.
  */
 export function rewrapped(sealed: string): string | null {
@@ -116,8 +116,8 @@ function unwrap(wrapped: string, key: VaultKey): Buffer {
 }
 
 /**
- * A keyed hash of a secret, equal only for the same secret and owner. Without the vault key it reveals nothing, and no one can
- * try secrets against it.
+ * A keyed hash of a secret, equal only for the same secret, owner and current vault key: a rotation changes it. Without the vault
+ * key the hash reveals nothing, and no one can try secrets against it.
  */
 export function fingerprintOf(value: string, belongsTo: string): string {
   const key = createHmac("sha256", ring().current.bytes).update("fingerprint").digest();

@@ -6,7 +6,7 @@ export type RetryResult = { state: "ended" } | { state: "again"; afterMs: number
 /** Each wait is up to a tenth longer or shorter, so that attempts that failed together do not return together. */
 const JITTER = 0.1;
 
-/** A run that wakes up to this much too early waits; one whose work is due later leaves the work to its row. */
+/** A run that wakes up to this much too early waits; one whose work is due later ends, and leaves the work to its row. */
 const MOST_EARLY_MS = 10_000;
 
 /** Repeats an attempt until it ends. The attempt's row decides what each one may do. */
@@ -17,7 +17,7 @@ export async function retryUntilTerminal(step: Step, attempt: () => Promise<Retr
   );
 }
 
-/** Takes one turn after the other, from 1, with the waits that they ask for, and returns the last one. */
+/** Takes turns, numbered from 1, with the waits that they return; returns the first one without `afterMs`. */
 export async function untilEnded<Last extends { state: string }>(
   take: (turn: number) => Promise<Last | { state: string; afterMs: number }>,
   wait: (ms: number, turn: number) => Promise<unknown>,
@@ -30,7 +30,8 @@ export async function untilEnded<Last extends { state: string }>(
 }
 
 /**
- * For an attempt that found nothing to do: repeats it if it is due soon. Null means that it is never due, or not for this run.
+ * For an attempt that found nothing to do: repeats it if it is due soon. A null `dueAt` means that the attempt is never due, or not
+ * for this run.
  */
 export function whenDue(dueAt: Date | null, now: Date): RetryResult {
   const earlyMs = dueAt ? dueAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;

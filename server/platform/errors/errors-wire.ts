@@ -55,7 +55,7 @@ export function issuesSummary(issues: ValidationIssue[]): string {
 const cut = (text: string) =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : text;
 
-/** The place of an issue without the part of the request, in OpenAI's notation: `messages[0].content`. */
+/** The place of an issue in OpenAI's notation, `messages[0].content`, without the part of the request, such as `body`. */
 export function issueName([, ...path]: (string | number)[]): string {
   const name = path
     .map((part, place) => (typeof part === "number" ? `[${part}]` : place === 0 ? part : `.${part}`))
@@ -114,7 +114,7 @@ function guidanceOf({ row, details }: Fault): Record<string, unknown> {
 /** The validation list of an error; null if it has none. */
 export function issuesOfError(error: unknown): ValidationIssue[] | null {
   if (error instanceof ValidationFault) return error.issues;
-  // Thrown by a schema inside a verb: the exact place in the request is unknown, but the value came with the body.
+  // Thrown by a schema inside a domain function: the exact place in the request is unknown, but the value came with the body.
   if (error instanceof ZodError) return new ValidationFault(toValidationIssues(error.issues, "body")).issues;
   return null;
 }

@@ -38,7 +38,7 @@ type Spec = {
   /** In `job.error`: false if this is not final. Defaults to true. */
   terminal?: boolean;
   next: "stop" | "inspect_error" | "retry_new" | "retry_after_backoff" | "present_approval";
-  /** The next step if it is the same for every error with this code; `fail` adds it to the message. */
+  /** The next step if it is the same for every error with this code; `fail` adds it to a message that has none. */
   step?: string;
   details: z.ZodType;
   /** True if the details are fields beside `code` instead of under `details`. */
@@ -319,7 +319,7 @@ export class Fault extends Error {
   }
 }
 
-/** A 422 whose detail lists the problems, one entry per field, without tokens. */
+/** A 422 whose detail lists the problems, one entry each, with access tokens redacted. */
 export class ValidationFault extends Error {
   override readonly name = "ValidationFault";
   readonly issues: ValidationIssue[];
@@ -328,7 +328,7 @@ export class ValidationFault extends Error {
     this.issues = redactTokens(issues);
   }
 
-  /** Made when it is read: a body may have ten thousand problems, and the response lists them itself. */
+  /** Built on access, because a body may have ten thousand problems and the response lists them itself. */
   override get message(): string {
     return this.issues.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`).join("; ");
   }
@@ -338,7 +338,7 @@ export class ValidationFault extends Error {
 const HAS_STEP = /[.!?] \S/;
 
 /**
- * Throws the error of this row. The message says what happened and why, then what to do next: in a sentence of its own, or in the
+ * Throws the error with this code. The message says what happened and why, then what to do next: in a sentence of its own, or in the
  * row's step. Wrong details do not compile.
  */
 export function fail<C extends ErrorCode>(

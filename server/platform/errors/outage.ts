@@ -1,5 +1,5 @@
 /**
- * Thrown if our own file store cannot be reached, is full or refuses us. The store's message is in the log alone, and never a
+ * Thrown if our own file store cannot be reached, is full or refuses us. The store's message is only logged, and contains no
  * credential.
  */
 export class StoreOutage extends Error {
@@ -10,8 +10,8 @@ export class StoreOutage extends Error {
 export const isOutage = (error: unknown): boolean => error instanceof StoreOutage || isDatabaseOutage(error);
 
 /**
- * True if the database could not be reached, or stopped during a statement. Checks the codes of sockets, of PostgreSQL (class 57
- * and 08, too many connections) and of Prisma, anywhere in the chain of causes, and PostgreSQL's code beneath one of Prisma.
+ * True if the database could not be reached, had no connection left, or stopped during a statement. Checks the codes of sockets,
+ * of PostgreSQL (shutdown, connection, too many connections) and of Prisma, and PostgreSQL's code beneath one of Prisma, up to five causes deep.
  */
 export function isDatabaseOutage(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 5) return false;
@@ -36,7 +36,7 @@ function codeBeneath(error: Error): string {
   return meta?.driverAdapterError?.cause?.originalCode ?? "";
 }
 
-/** Other sockets and files fail with the same codes; an error of a connection names a system call of sockets. */
+/** Other errors have the same codes, such as ENOENT of a file; a connection's error names no system call or one of sockets. */
 function isOfDatabase(error: Error): boolean {
   if (!("syscall" in error)) return true;
   return (

@@ -51,7 +51,7 @@ describe("public addresses", () => {
   ])("%s is not public", (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
-test("an http URL without permission, another scheme, or credentials in the address are refused without a socket", () => {
+test("an http URL without permission, another scheme, or credentials in the URL are refused", () => {
   const refused = (text: string, allowHttp = false) =>
     refusalOfAddress(new URL(text), { allowHttp, allowPrivateAddresses: false });
   expect(refused("http://hooks.example/")).toContain("https");

@@ -7,7 +7,7 @@ import { codeOf } from "./failures";
 import { isDirectAddress, isResolvedByProxy, leavesByProxy, type OutgoingTarget, portOf } from "./outgoing";
 import { openTunnel } from "./tunnel";
 
-/** Most addresses of a name that are tried; IPv4 first, because a proxy may have no IPv6. */
+/** Most addresses of a name that are tried through the proxy; IPv4 first, because a proxy may have no IPv6. */
 const MOST_ADDRESSES = 4;
 
 type Rules = {
@@ -23,7 +23,7 @@ type Connect = buildConnector.connector;
 
 /**
  * Connects to a target directly or, if the settings say so, through the proxy: with TLS to the target's own name inside a tunnel
- * to its checked address. Calls back with a socket only when TLS is established.
+ * to its checked address, or to its name if the proxy resolves it. For https, calls back only when TLS is established.
  */
 export function connectorOf(rules: Rules): Connect {
   const { timeoutMs: timeout, lookup } = rules;

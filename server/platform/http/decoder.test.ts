@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Reads a body until `limit` bytes have arrived. */
+/** Reads a body until more than `limit` decoded bytes have arrived. */
 async function read(coding: string, pieces: Sent["pieces"], limit = Number.POSITIVE_INFINITY) {
   sent = { coding, pieces };
   const chunks: Buffer[] = [];
@@ -80,12 +80,12 @@ describe.each(CODINGS)("a body in %s", (coding, bytes) => {
   });
 });
 
-test("bytes that are not in the stated coding are corrupt", async () => {
+test("bytes that are not in the stated coding are reported as corrupt", async () => {
   for (const coding of ["gzip", "deflate", "br"])
     expect(await read(coding, [Buffer.from("<html>")])).toMatchObject({ state: "answered", isCorrupt: true });
 });
 
-test("an unknown coding is passed on as it was sent", async () => {
+test("a body in an unknown coding is passed on as it was sent", async () => {
   const seen = await read("zstd", [Buffer.from("as it is")]);
   expect(seen).toMatchObject({ text: "as it is", isCorrupt: false, header: "zstd" });
 });

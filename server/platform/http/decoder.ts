@@ -11,7 +11,7 @@ import type { Dispatcher } from "undici";
 const ZLIB = { flush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH };
 
-/** Makes the stream for a body with this first byte. */
+/** Each function makes a decoder of its coding for a body with the given first byte. */
 const STREAMS: Record<string, (firstByte: number) => Transform> = {
   gzip: () => createGunzip(ZLIB),
   "x-gzip": () => createGunzip(ZLIB),
@@ -27,7 +27,7 @@ type Handler = Required<
   Dispatcher.DispatchHandler;
 
 type Decoding = {
-  /** True once the handler needs nothing more; what follows reaches it as it was sent. */
+  /** True once the handler needs no more of the body. Later bytes are passed on undecoded. */
   isDone(): boolean;
   /** Called if the bytes do not fit their coding, or end before it does. */
   onCorrupt(controller: Controller): void;

@@ -8,7 +8,7 @@ import { decoding } from "./decoder";
 
 const MOST_DRAINED_BYTES = 64 * 1024;
 const HANG_UP_MS = 5_000;
-/** Time in which a response that is complete must end. */
+/** Time in which a response must end after its reader's `soon`. */
 const GRACE_MS = 2_000;
 
 export type Sending = {
@@ -20,8 +20,8 @@ export type Sending = {
   body: string | Uint8Array | null;
   signal: AbortSignal;
   /**
-   * Decodes a body in gzip, deflate or br, although none is requested. The reader receives decoded bytes, so that it bounds what
-   * they inflate to, and no `content-encoding`. If absent, the reader receives the bytes as sent.
+   * Decodes a body in gzip, deflate or br, although none is requested. The reader gets decoded bytes, so that its limit counts
+   * these, and no `content-encoding`. If absent, the reader gets the bytes as sent.
    */
   decodes?: true;
 };
@@ -30,8 +30,8 @@ export type HttpAnswer = { status: number; header(name: string): string | null }
 
 /**
  * A reader's verdict on what it received. `soon`: the reader has what it needs, and still reads what follows within a short
- * grace; however the connection ends after that, the response is answered. A later `more` takes that back. `enough`: the rest is
- * discarded until the server ends soon. `stop`: the connection is closed immediately.
+ * grace; however the connection ends then, the outcome is `answered`. A later `more` takes that back. `enough`: the rest is
+ * discarded until the server ends, within a few seconds. `stop`: the connection is closed immediately.
  */
 export type Wish = "more" | "soon" | "enough" | "stop";
 
@@ -39,7 +39,7 @@ export type Wish = "more" | "soon" | "enough" | "stop";
 type Reader = {
   onHead?(answer: HttpAnswer): Wish;
   onChunk(chunk: Buffer, answer: HttpAnswer): Wish;
-  /** Called if the bytes do not fit their content coding, or end before it does; the response is answered without the rest. */
+  /** Called if the bytes do not fit their content coding, or end before it does; the outcome is `answered`, without the rest. */
   onCorrupt?(): void;
 };
 
@@ -47,7 +47,7 @@ type Outcome =
   /** The response ended, or its reader has what it needs. */
   | { state: "answered"; answer: HttpAnswer }
   | { state: "unsent"; error: unknown; isStopped: boolean }
-  /** Sent; the answer did not come, or broke off after its head. */
+  /** At least partly sent, or about to be; the answer did not come, or broke off after its head. */
   | { state: "lost"; answer: HttpAnswer | null; error: unknown; isStopped: boolean };
 
 type Controller = Dispatcher.DispatchController;

@@ -41,7 +41,7 @@ export class FetchFault extends Error {
   readonly isPassing: boolean;
   constructor(
     readonly reason: FetchReason,
-    /** The hop at which it failed: 0 is the requested URL. */
+    /** The hop at which the fetch failed: 0 is the requested URL. */
     readonly hop = 0,
   ) {
     super(REASONS[reason]);

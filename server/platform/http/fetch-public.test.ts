@@ -60,7 +60,7 @@ const origin = () => `http://127.0.0.1:${server.port}`;
 const fetch = (more: Partial<FetchRequest> = {}, under: Partial<FetchRules> = {}) =>
   fetchPublic({ url: `${origin()}/a`, maxBytes: 2_000, ...more }, rules(under));
 
-test("a file comes whole, uncompressed, and the request does not say who asks", async () => {
+test("a file arrives whole, and the request has only general headers and no fragment", async () => {
   const { status, bytes, url, totalBytes } = await fetch({ url: `${origin()}/a?b=c#d` });
   expect({ status, url, totalBytes }).toEqual({ status: 200, url: `${origin()}/a?b=c`, totalBytes: null });
   expect(FILE.equals(bytes)).toBe(true);
@@ -107,7 +107,7 @@ describe("redirects", () => {
     },
   );
 
-  test("a redirect on the same server keeps the credential; one that went elsewhere does not bring it back", async () => {
+  test("a redirect on the same server keeps the credential; after a redirect elsewhere it is not sent again", async () => {
     handle = (request, response) =>
       request.url === "/a"
         ? redirect("/b")(request, response)
@@ -147,7 +147,7 @@ describe("redirects", () => {
     expect(arrived).toHaveLength(4);
   });
 
-  test("a Location that breaks out of its header is invalid", async () => {
+  test("a redirect with an injected header fails", async () => {
     const raw = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () =>
@@ -200,7 +200,7 @@ describe("limits of a response", () => {
     expect(await fault(wide)).toBe("headers");
   });
 
-  test("a response must be exactly the requested part", async () => {
+  test("a response must be the requested part, or its beginning up to the file's end", async () => {
     const range = { first: 8, last: 15 };
     const part =
       (status: number, contentRange: string | null, bytes: Buffer): Handle =>
@@ -218,7 +218,7 @@ describe("limits of a response", () => {
     expect(await fault(part(206, "bytes 8-11/12", FILE.subarray(8, 12)), { range })).toBeUndefined();
   });
 
-  test("silence, drops and slow redirects end at one time limit for the whole fetch", async () => {
+  test("a silent, dripping or slowly redirecting server meets one time limit for the whole fetch", async () => {
     const silent: Handle = () => {};
     const drip: Handle = (_request, response) => {
       const timer = setInterval(() => response.write("x"), 10);
@@ -240,7 +240,7 @@ describe("limits of a response", () => {
     await expect(never).rejects.toMatchObject({ reason: "timeout", isPassing: true });
   });
 
-  test("a refused connection and a broken answer may be temporary", async () => {
+  test("a broken answer is lost, and a refused connection is unreachable for now", async () => {
     const cut: Handle = (_request, response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("x", () => response.socket?.destroy());
@@ -265,4 +265,6 @@ test.each([
   ["hf.co.evil.example", "*.hf.co", false],
   ["huggingface.co.", "huggingface.co", false],
   ["x.huggingface.co", "huggingface.co", false],
-])("%s under %s: %s", (host, pattern, isListed) => expect(isListedHost(host, [pattern])).toBe(isListed));
+])("the host %s matches the pattern %s: %s", (host, pattern, isListed) =>
+  expect(isListedHost(host, [pattern])).toBe(isListed),
+);

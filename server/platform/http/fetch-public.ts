@@ -10,8 +10,9 @@ import { isResolvedByProxy } from "./outgoing";
 import { checkedAddresses, type Network, readPublicUrl } from "./public-url";
 
 /*
- * Fetches URLs of callers, protected against SSRF: listed hosts and public addresses only, checked at every redirect. The fetch
- * connects to the checked address itself, so DNS cannot change in between (except with OUTGOING_PROXY_RESOLVES).
+ * Fetches URLs of callers, protected against SSRF: listed hosts only, and public addresses only unless the operator allows others,
+ * checked at every redirect. The fetch connects to the checked address itself, so DNS cannot change in between (except with
+ * OUTGOING_PROXY_RESOLVES).
  */
 
 const MAX_REDIRECTS = 3;
@@ -57,7 +58,7 @@ export type Fetched = HttpAnswer & {
   totalBytes: number | null;
 };
 
-/** Fetches once. Throws FetchFault if the URL is refused or the fetch fails. */
+/** Fetches without retries, and follows up to three redirects. Throws FetchFault if the URL is refused or the fetch fails. */
 export async function fetchPublic(request: FetchRequest, rules: FetchRules): Promise<Fetched> {
   const signal = deadline(rules.timeoutMs, rules.signal);
   let url = readPublicUrl(request.url, rules.hosts, rules.network);

@@ -1,6 +1,6 @@
 /*
- * The only HTTP client: every request to a URL that a caller, a provider or an operator gives goes through it. It knows no
- * vendor and nothing of the product.
+ * The HTTP client for URLs that callers, providers or operators give; only libraries with a client of their own (such as those of
+ * S3, Stripe and sign-in) do without it. The client knows no vendor and nothing of the product but its settings.
  */
 
 export {

@@ -37,7 +37,7 @@ beforeEach(() => {
   setSettings({ OUTGOING_PROXY: proxy.url, OUTGOING_NO_PROXY: [], OUTGOING_PROXY_RESOLVES: false });
 });
 
-/** Each call has a port of its own, so that no connection is left from an earlier one. */
+/** Each call of `fresh` gives another port, so that no earlier connection is used again. */
 let ports = 20_000;
 const fresh = (host: string) => `${host}:${++ports}`;
 
@@ -132,7 +132,7 @@ describe("through the proxy", () => {
     expect(proxy.authorities()).toEqual([`${PUBLIC}:443`, "[2606:2800:21f::1]:443"]);
   });
 
-  test("user and password are sent to the proxy alone", async () => {
+  test("the user name and password are sent to the proxy without their percent-encoding", async () => {
     setSettings({ OUTGOING_PROXY: proxy.url.replace("//", `//robot%40corp:${SECRET}%3A@`) });
     await ask(`https://${fresh(PUBLIC)}`);
     expect(proxy.asked[0]?.headers["proxy-authorization"]).toBe(
@@ -243,7 +243,7 @@ describe("connections without the proxy", () => {
     expect(proxy.authorities()).toEqual([`${PUBLIC}:443`]);
   });
 
-  test("a name reached without the proxy is judged as before", async () => {
+  test("a private address is refused for a name that bypasses the proxy", async () => {
     setSettings({ OUTGOING_NO_PROXY: ["inside.example"] });
     world.names = { "inside.example": ["10.0.0.1"] };
     expect((await caughtFault(ask("https://inside.example"))).message).toContain("private");
@@ -337,7 +337,7 @@ describe("names that only the proxy resolves", () => {
     ]);
   });
 
-  test("with OUTGOING_PROXY_RESOLVES, private addresses and localhost are refused as before", async () => {
+  test("with OUTGOING_PROXY_RESOLVES, private addresses and localhost are still refused", async () => {
     setSettings({ OUTGOING_PROXY_RESOLVES: true });
     world.names = { localhost: ["127.0.0.1"] };
     for (const host of ["10.0.0.1", "[::1]", "169.254.169.254", "2130706433", "localhost", "a.localhost."]) {

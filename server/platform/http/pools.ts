@@ -13,8 +13,8 @@ type PoolRules = {
 };
 
 /**
- * Opens connections to one origin. Unless private addresses are allowed, they lead only to addresses checked when they were
- * resolved.
+ * Opens connections to one origin. Unless private addresses are allowed, the addresses of its name are checked when the name is
+ * resolved; a literal address must have been checked by the caller.
  */
 export function openPool(
   origin: string,
@@ -35,7 +35,7 @@ export function openPool(
 
 /** Keeps pools by a key, which must include the address rule: a pool made under one rule never serves the other. */
 export function keepPools<T extends { pool: Pool }>(): (key: string, open: () => T) => T {
-  const kept = new Map<string, T>(); // oldest use first
+  const kept = new Map<string, T>(); // oldest use first, from half of MAX_POOLS on
   return (key, open) => {
     const known = kept.get(key);
     if (known) {

@@ -97,10 +97,10 @@ describe("posts to addresses of callers", () => {
     }
   });
 
-  test("a name is judged by what it resolves to, at the moment of connecting", async () => {
+  test("the name of this machine opens no socket, because its address is private or unknown", async () => {
     const sockets = await startSockets();
     try {
-      // Whatever this machine calls itself, it is a private address or none at all.
+      // The machine's own name resolves to a private address, or not at all.
       const outcome = await post(`http://${hostname()}:${sockets.port}/`);
       expect(outcome).toMatchObject({ status: null, error: expect.stringMatching(/private|resolved/) });
       expect(sockets.count()).toBe(0);

@@ -22,7 +22,7 @@ test(".env.example lists every setting exactly once, and nothing else", () => {
   expect(listed.map((setting) => setting.name).sort()).toEqual(named.sort());
 });
 
-test("settings of providers have names that are read, and are shown with their defaults", () => {
+test("each provider's setting has a name that is read, and .env.example shows its default", () => {
   for (const { name, shown } of ofProviders) {
     expect(name).toMatch(PROVIDER_SETTING);
     expect(listed.find((setting) => setting.name === name)).toMatchObject({ value: shown });
@@ -39,7 +39,7 @@ test("a provider's settings are read without being known here, and an invalid ad
   );
 });
 
-test("the values shown are the defaults", () => {
+test(".env.example shows the defaults of the product's own settings", () => {
   const own = listed.filter(({ name }) => SETTINGS.includes(name));
   const shown = parseEnv(Object.fromEntries(own.map(({ name, value }) => [name, value])));
   expect(shown).toEqual(parseEnv({}));
@@ -52,7 +52,7 @@ test("a wrong setting is named, and its value is not", () => {
   expect(() => parseEnv({ PORT: "sesame" })).not.toThrow(/sesame/);
 });
 
-test("an invalid number or address is refused with a sentence, before anything starts", () => {
+test("one refusal lists every invalid number and address, each with a sentence", () => {
   const wrong = {
     PORT: "70000",
     RATE_LIMIT_KEY_PER_MINUTE: "-3",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isProxyAddress, readNoProxy } from "@/server/platform/settings/outgoing";
 import { exitRefused, Refusal } from "@/server/platform/settings/refusal";
 
-/** Undefined if not set. */
+/** A boolean setting; undefined if it is not set. */
 const choice = z
   .stringbool({ truthy: ["1", "true"], falsy: ["0", "false"], error: "must be true, false, 1 or 0" })
   .optional();
@@ -225,7 +225,7 @@ function readEnv(): Env {
 
 export const env = readEnv();
 export const isProduction = env.CAPSTAN_ENV === "production";
-/** True if the sandbox provider serves routes: always in development, in production only if enabled. */
+/** True if the sandbox provider is on: always in development, in production only if SANDBOX is set. */
 export const isSandboxOn = env.SANDBOX || !isProduction;
 export const usesInngestServer = Boolean(env.INNGEST_BASE_URL || env.INNGEST_EVENT_KEY || env.INNGEST_DEV);
 export const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;

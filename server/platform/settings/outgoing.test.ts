@@ -38,7 +38,7 @@ test.each([
   expect(refused).not.toThrow(/opensesame|corp/);
 });
 
-test("hosts, subdomains, addresses and networks are reached without the proxy, in any case and with spaces", () => {
+test("OUTGOING_NO_PROXY accepts hosts, subdomains, addresses and networks, in any case and with spaces", () => {
   const entries = [
     ...["Example.org", "example.org:8443", ".example.org", "*.example.org:443", "a_b.internal", "intranet"],
     ...["10.1.2.3", "10.1.2.3:8443", "10.0.0.0/8", "fd00::1", "[fd00::1]", "[fd00::1]:443", "fd00::/8"],

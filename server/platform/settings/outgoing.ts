@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 
 /* Syntax of the outgoing proxy's settings. */
 
-/** An address such as `http://user:password@proxy.example.com:3128`, without a path. */
+/** True for an address without a path, such as `http://user:password@proxy.example.com:3128`. */
 export function isProxyAddress(text: string): boolean {
   if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return false;
   const { hostname, port, pathname, search, hash, username, password } = new URL(text);

@@ -49,7 +49,7 @@ test("secrets of the environment take precedence, and nothing is written then", 
   expect(readSecrets(hex).vaultKey.toString("base64")).toBe(VAULT_KEY);
 });
 
-test("a damaged file is never replaced, because what it encrypted would be lost", () => {
+test("a damaged file of secrets is refused", () => {
   const directory = mkdtempSync(join(scratch, "damaged-"));
   writeFileSync(join(directory, "secrets.json"), "{");
   expect(() => readSecrets(parseEnv({ CAPSTAN_DATA_DIR: directory }))).toThrow(/damaged/);
@@ -81,7 +81,7 @@ test("production with an Inngest server and its signing key starts", () => {
   );
 });
 
-test("a malformed vault key is refused everywhere", () => {
+test("a malformed vault key is refused in development too", () => {
   for (const key of ["short", Buffer.alloc(32).toString("base64"), Buffer.alloc(31, 1).toString("base64")])
     expect(() => checkSettings(parseEnv({ CAPSTAN_VAULT_KEY: key }))).toThrow(
       /CAPSTAN_VAULT_KEY must be 32 bytes/,
@@ -93,7 +93,7 @@ test.each([
   ["a sandbox with an address is not", { SANDBOX: "1", SANDBOX_URL: "http://127.0.0.1:3001" }, 0],
   ["no sandbox is not", {}, 0],
   ["development has one by default, and warns too", { CAPSTAN_ENV: "development" }, 1],
-])("%s", (_name, changes, count) => {
+])("warnings of a start: %s", (_name, changes, count) => {
   const warnings = settingWarnings(parseEnv({ ...PRODUCTION, ...changes }), []);
   expect(warnings).toHaveLength(count);
   for (const warning of warnings) expect(warning).toMatch(/SANDBOX_URL is not set.*npm run start -- sandbox/);

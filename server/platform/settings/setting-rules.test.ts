@@ -12,7 +12,7 @@ function start(changes: Record<string, string>) {
   checkSettings(parseEnv(given), Object.keys(given));
 }
 
-test("settings that belong together start", () => {
+test("a start with complete groups of settings is not refused", () => {
   expect(() =>
     start({
       ...OIDC,

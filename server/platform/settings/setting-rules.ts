@@ -8,7 +8,7 @@ const PAIRS: [keyof Env & string, keyof Env & string][] = [
   ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"],
 ];
 
-/** Faults of settings that cannot be used together, one sentence each; values are never named. */
+/** Faults of settings that need or exclude one another, and of a PUBLIC_URL with a path: one sentence each, never a value. */
 export function faultsTogether(settings: Env): string[] {
   const faults = PAIRS.flatMap(([one, other]) => {
     if (Boolean(settings[one]) === Boolean(settings[other])) return [];
@@ -67,8 +67,8 @@ const OF_OTHERS = [
 const OF_SERVICES = /_(SERVICE_HOST|SERVICE_PORT|PORT)(_|$)/;
 
 /**
- * Finds names of the environment that are probably misspelt settings: a fault if a known name differs by one slip, a warning for
- * any other unknown name that begins with CAPSTAN_.
+ * Finds names of the environment that are probably misspelt settings: a fault if a known name of eight characters or more differs
+ * by one slip, a warning for any other unknown name that begins with CAPSTAN_.
  */
 export function misspelt(given: string[], known: string[]): { faults: string[]; warnings: string[] } {
   const faults: string[] = [];

@@ -26,12 +26,12 @@ export function canonicalText(value: Json): string {
   }
 }
 
-/** No answer is nested this deep, and no recursion over such a value fails, here or in the database. */
+/** Deeper than any real answer, and shallow enough that no recursion over a value fails, here or in the database. */
 const MOST_LEVELS = 500;
 
 /**
- * The flaw that keeps a value from a canonical form, or from being stored and read in it, in words that follow "holds"; null if
- * there is none. For foreign values, before anything is written.
+ * The flaw that keeps a value from having a canonical form, or from being stored and read, in words that follow "contains"; null
+ * if there is none. For foreign values, before anything is written.
  */
 export function formFlaw(value: unknown, level = 0): string | null {
   if (typeof value === "string") return value.isWellFormed() ? null : "half of a character";
@@ -67,10 +67,10 @@ function objectText(value: { [key: string]: Json }): string {
   return text === "" ? "{}" : `${text}}`;
 }
 
-/** Members of lists and objects after which others may have their turn. */
+/** Number of members of lists and objects after which other work may have its turn. */
 const PIECE = 512;
 
-/** True if a value has so many others inside that its text is made in pieces. Looks at no more of them than that. */
+/** True if a value contains so many others that its text is made in pieces. Counts no further than that. */
 export const hasManyValues = (value: Json): boolean => roomLeft(value, 8 * PIECE) <= 0;
 
 function roomLeft(value: Json | undefined, room: number): number {
@@ -113,7 +113,7 @@ function* sortedInPieces(keys: string[]): Generator<undefined, string[]> {
 const MANY_KEYS = 24;
 
 /**
- * Sorts keys in place by UTF-16 code units, as RFC 8785 requires: the order of `>` and of sort(), which makes lists of its own.
+ * Sorts keys in place by UTF-16 code units, as RFC 8785 requires: the order of `>` and of sort(), which allocates memory.
  */
 function sorted(keys: string[]): string[] {
   if (keys.length > MANY_KEYS) return keys.sort();

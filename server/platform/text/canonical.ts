@@ -21,7 +21,7 @@ const versioned = (sha256: string) => `v1:${sha256}`;
 /** The hash of a JSON value: the scheme's version and the SHA-256 of its canonical text. */
 export const hashOf = (value: Json): string => versioned(sha256Hex(canonicalText(value)));
 
-/** The canonical text of a JSON value. While the text of one with many others inside is made, other requests get their turns. */
+/** The canonical text of a JSON value. Other requests get turns while the text of a value with many members is made. */
 export async function canonicalInTurns(value: Json): Promise<string> {
   if (!hasManyValues(value)) return canonicalText(value);
   await turn(); // even to count the names of a large object takes time

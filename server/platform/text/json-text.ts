@@ -1,4 +1,4 @@
-/* JSON texts that others write, including what parsers read in two ways and what some of them cannot read at all. */
+/* JSON texts of other programs, including those that parsers read in different ways or not at all. */
 
 /**
  * Parses the JSON of a server. A byte order mark is skipped (RFC 8259 8.1), and `NaN` and infinities, which Python writes, become
@@ -45,7 +45,7 @@ function afterString(text: string, start: number): number {
 const TOKEN = /["{}[\],]|-?\d[\d.eE+-]*/g;
 
 /**
- * Finds what a JSON text says and its parsed value does not, in words that follow "holds": an integer whose digits change beyond
+ * Finds what a JSON text says and its parsed value does not, in words after "contains": an integer whose digits change beyond
  * 2^53 (RFC 7493 2.2), or a member given twice (2.3). Null if the value says all of it. For texts that JSON.parse accepts.
  */
 export function lossIn(text: string): string | null {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isLongerThan } from "./json";
 
-test("a value is longer than the characters of its JSON text, and not longer than a few more", () =>
+test("a value is longer than half of its JSON text, and not longer than twice its JSON text", () =>
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: fc.constantFrom("a", "b") }), (value) => {
       const { length } = JSON.stringify(value);

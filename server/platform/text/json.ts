@@ -15,10 +15,10 @@ export const plainJson = (value: object | null) => value as Json;
 /** `plainJson` for values that must be objects. */
 export const plainObject = (value: object) => value as Record<string, Json>;
 
-/** True if the JSON text of a value is longer than so many characters, without its escapes. It stops reading there. */
+/** True if the JSON text of a value, without its escapes, is longer than about `most` characters. Reads the value no further. */
 export const isLongerThan = (value: unknown, most: number): boolean => roomAfter(value, most) < 0;
 
-/** The characters that are left after this value, or fewer than none. */
+/** About how many characters are left after this value; negative if the value does not fit. */
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length - 2;
   if (typeof value !== "object" || value === null) return room - String(value).length;

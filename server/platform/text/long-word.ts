@@ -37,8 +37,9 @@ export function openLongWords(stretch = STRETCH) {
   }
 
   /**
-   * Finds the end of the long word that begins at `at`; null if none does. Follows the pattern's first two branches: heads and
-   * then tails; without tails after them, up to the last head that is a tail as well; without any, all heads.
+   * Finds the end of the long word at `at`; null if none begins there. Like the pattern, takes heads and then tails. If no tail
+   * follows the heads, the word ends at the last head that is also a tail, or else after all heads. A contraction such as 's is
+   * included.
    */
   return function* endOfWord(text: string, at: number): Generator<undefined, number | null> {
     long.lastIndex = at;

@@ -43,8 +43,8 @@ function* vocabularyOf(data: { bpe_ranks: string; pat_str: string }): Generator<
 const STRETCH = 16_384;
 
 /**
- * Number of o200k_base tokens of a text, or of several together, which then take their turns together. Names of special tokens
- * count as plain text.
+ * Number of o200k_base tokens of a text, or of several texts in total; yields to other work. Names of special tokens count as
+ * plain text.
  */
 export async function countTokens(texts: string | readonly string[]): Promise<number> {
   loading ??= load();

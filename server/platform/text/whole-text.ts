@@ -21,7 +21,7 @@ function isWhole(value: unknown, level: number): boolean {
   if (typeof value === "string") return isWholeText(value);
   if (typeof value !== "object" || value === null || level > MOST_LEVELS) return true;
   if (Array.isArray(value)) return value.every((item) => isWhole(item, level + 1));
-  const members = value as Record<string, unknown>; // no list
+  const members = value as Record<string, unknown>; // not an array, which was handled above
   return Object.keys(members).every((name) => isWholeText(name) && isWhole(members[name], level + 1));
 }
 

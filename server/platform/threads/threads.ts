@@ -8,7 +8,7 @@ export type Ready = { state: "ready"; threadId?: number | null };
 /** No answer: the thread was stopped at the deadline, ran out of memory, or failed in another way. */
 export type Stopped = { state: "stopped"; by: "deadline" | "memory" | "failure"; cause?: unknown };
 
-/** Thrown if only the clock ended the work: its input is not to blame, and it may be tried again. */
+/** Thrown if only the clock ended the work: its input is not to blame, and the work may be tried again. */
 export class OutOfTime extends Error {
   override readonly name = "OutOfTime";
 }

@@ -3,7 +3,7 @@ const MOST_ENTRIES = 10_000;
 
 /**
  * Wraps a read with a memory of at most a second, for values that may be that old without harm. Reads of one name at one time
- * share one query; a failed read is not remembered.
+ * share their result; a failed read is not remembered.
  */
 export function recent<Args extends unknown[], Value>(
   nameOf: (...args: Args) => string,
