@@ -12,8 +12,8 @@ const RATES = [44_100, 48_000, 32_000] as const;
 type Frame = { bytes: number; samples: number; rate: number; isMono: boolean; isMpeg1: boolean };
 
 /**
- * Reads an MP3 file: samples per channel, and the rate in Hz. Null if it is not a whole MP3. Encoder delay and padding are not
- * counted.
+ * Reads an MP3 file: samples per channel, and the rate in Hz. Null if the file is no MP3 or is damaged; only a truncated last
+ * frame is tolerated. Encoder delay and padding are not counted.
  */
 export function readMp3(bytes: Uint8Array): Mp3 | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -56,7 +56,7 @@ export function readFrame(view: DataView, at: number): Frame | null {
 export const infoOffset = ({ isMpeg1, isMono }: Frame): number =>
   4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
 
-/** Reads the info frame: a silent first frame that gives the encoder's delay and padding in samples. Null if this is not one. */
+/** Reads the info frame: a silent first frame that gives the encoder's delay and padding in samples. Null for any other frame. */
 function readInfo(view: DataView, at: number, frame: Frame): { delay: number; padding: number } | null {
   let next = at + infoOffset(frame);
   if (next + 8 > at + frame.bytes) return null;

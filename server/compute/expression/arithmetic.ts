@@ -49,7 +49,7 @@ export function multiply(context: Evaluation, a: Num, b: Num): Num {
   return finish(context, a.value.times(b.value), a.exponent + b.exponent);
 }
 
-/** Exact quotients keep the exponent a division by hand would leave; others fill the precision. */
+/** An exact quotient has the difference of the exponents, or a lower one if its digits need it; any other fills the precision. */
 export function divide(context: Evaluation, a: Num, b: Num): Num {
   if (b.value.isZero()) refuseEvaluation(context, "division_by_zero", "Division by zero.");
   const ideal = a.exponent - b.exponent;

@@ -25,12 +25,12 @@ export const price = {
   quotient: (m: number, n: number): number => 5 + (m + n) / 50 + (m * n) / 5_000,
   /** Integer root of a number with this many digits. */
   root: (digits: number): number => 5 + digits / 100 + (digits / 100) ** 2 / 8,
-  /** A power by exp and ln, to `digits`, of operands `span` long including the zeros of their exponents. */
+  /** A power by exp and ln to `digits` digits; `span` is the length of the operands with the zeros of their exponents. */
   series: (digits: number, span: number): number =>
     6 + 3 * (digits / 100) ** 2 + span / 100 + (span / 100) ** 2 / 400,
 };
 
-/** One evaluation: its request, its position, and its remaining budget. */
+/** One evaluation: its parameters, its position, and the work and warnings so far. */
 export type Evaluation = {
   /** Significant digits that an inexact result keeps. */
   readonly precision: number;

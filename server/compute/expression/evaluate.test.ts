@@ -57,7 +57,7 @@ test("at least 5,000 random expressions have a result, and no rounding or size o
     ).toBeGreaterThan(500);
 });
 
-test("a power that CPython's C module rounds otherwise agrees with its pure Python twin, and no other case differs", () => {
+test("only powers have another result in CPython's C module than in the oracle", () => {
   const otherwise = [...cases, ...random].filter(({ cpython }) => cpython !== undefined);
   for (const { result, cpython, expression } of otherwise) {
     expect(cpython).not.toBe(result);

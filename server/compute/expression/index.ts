@@ -31,7 +31,7 @@ export const closeExpressionPool = threads.close;
 
 /**
  * Evaluates an expression on a worker thread. The same input gives the same output or the same ExpressionError, with one of ten
- * codes. Throws `OutOfTime` after 250 ms of processor time, for which the input is not to blame.
+ * codes. Throws `OutOfTime` if the thread was stopped: after 250 ms of processor time, out of memory, or by another failure.
  */
 export async function evaluateExpression(input: ExpressionInput): Promise<ExpressionOutput> {
   // Checked here too, so that an oversized input is not copied to another thread.

@@ -95,7 +95,7 @@ export function parse(text: string): Node {
   return tree;
 }
 
-/** The tokens of an expression, the number read so far, and the nesting depth. */
+/** The tokens of an expression, how many of them are read, and the nesting depth. */
 type Reader = { tokens: Token[]; index: number; depth: number };
 
 // The last token is always "end" and is never consumed.

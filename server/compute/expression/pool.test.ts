@@ -166,7 +166,7 @@ test("a signal ends the wait for running and queued work, and other work goes on
   await expect(pool.run({ expression: "d" }, running)).rejects.toBe("first");
 });
 
-test("a pool with one task a thread starts each task with nothing of the one before", async () => {
+test("a pool with one task per thread keeps no state from one task to the next", async () => {
   const counts = `
     const { port } = require("node:worker_threads").workerData;
     let count = 0;
@@ -181,7 +181,7 @@ test("a pool with one task a thread starts each task with nothing of the one bef
   expect(await said(true)).toMatchObject([{ message: "a1" }, { message: "b1" }]);
 });
 
-test("workers that cannot start reject the waiting tasks, and starting is not retried forever", async () => {
+test("a pool whose workers cannot start rejects each task", async () => {
   const pool = poolOf("throw new Error('no')", 1000, 2);
   await expect(pool.run({ expression: "1" })).rejects.toThrow("could not start");
   await expect(pool.run({ expression: "1" })).rejects.toThrow("could not start");

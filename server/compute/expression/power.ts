@@ -110,7 +110,7 @@ function integerPower(
   }
 }
 
-/** Bounds of 1/[low, high]. No number in between has a terminating inverse, so the bounds stay apart. */
+/** Settles the inverse of a value between two bounds. The value has no terminating inverse, so the inverse's bounds never meet. */
 function settleInverse(context: Evaluation, { low, high, negative }: Between, digits: number): Num | null {
   spend(context, 2 * price.quotient(digitsOf(low), digits));
   const Down = Decimal.clone({ defaults: true, precision: digits, rounding: Decimal.ROUND_DOWN });

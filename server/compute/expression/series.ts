@@ -94,7 +94,7 @@ type Bounds =
 type Scaled = { c: bigint; e: number };
 
 /**
- * Bounds of (c × 10^e)^(d × 10^f), about `digits` significant digits apart. c > 0; the exponent, d × 10^f, is at most
+ * Bounds of (c × 10^e)^(d × 10^f) that agree to about `digits` significant digits. c > 0; the exponent, d × 10^f, is at most
  * 10,000 either way; the power is neither 1 nor further from it than 10^±30000.
  */
 export function powerBounds({ c, e }: Scaled, { c: d, e: f }: Scaled, digits: number): Bounds {

@@ -7,7 +7,7 @@ export type PixelWork = {
   raster: Raster;
   matte: { keyColor: string; enclosed: boolean } | null;
   slice: SlicePlan | null;
-  /** True to measure its transparency. */
+  /** True to measure the picture's transparency. */
   report: boolean;
 };
 
@@ -18,7 +18,7 @@ export type AlphaFigures = {
   chromaPlateRatio: number;
 };
 
-/** Removes the key color, then cuts along the grid. The same raster gives the same pixels; the given raster is changed. */
+/** Removes the key color, then cuts out the cells. The same raster gives the same pixels; the given raster is changed. */
 export function workPixels({ raster, matte, slice, report }: PixelWork): {
   raster: Raster;
   alpha: AlphaFigures | null;

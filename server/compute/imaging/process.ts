@@ -9,7 +9,7 @@ sharp.concurrency(1); // leaves the machine's other cores to other work
 /** Processing of one picture after a model drew it. */
 export type PictureProcessing = {
   matte: { keyColor: string; enclosed: boolean } | null;
-  /** True to measure its transparency. */
+  /** True to measure the picture's transparency. */
   report: boolean;
   sheet: {
     /** Size of the whole sheet; a picture of another size is resized to it. */
@@ -103,7 +103,7 @@ const centred = (content: Size, picture: Size) => ({
   top: Math.floor((picture.height - content.height) / 2),
 });
 
-/** The content's place in its cell, moved inside if it reached out. */
+/** The content's position in its picture, as it was in the cell; clamped so that all of the content lies inside. */
 function kept(content: Size, picture: Size, { cell, source }: Slice) {
   const at = (edge: "width" | "height", axis: "x" | "y") => {
     const offset = (source?.[axis] ?? cell[axis]) - cell[axis] - Math.floor((cell[edge] - picture[edge]) / 2);

@@ -26,7 +26,7 @@ export type Sliced = {
 
 /** Least alpha of a drawn pixel. Fainter pixels are haze, which goes with the shape it touches. */
 const VISIBLE = 16;
-/** A shape wider or higher than this many cells is several that touch. */
+/** A shape wider or higher than this many cells counts as several shapes that touch. */
 const JOINED = 1.5;
 /** A shape counts if its area is at least this part of the largest one; smaller ones are crumbs. */
 const SHAPE = 0.05;
@@ -207,8 +207,9 @@ const byCentre = (raster: Raster, plan: SlicePlan, shapes: Shape[]) =>
   new Map(shapes.map((shape) => [shape, cellOf(raster, plan, Math.round(shape.x), Math.round(shape.y))]));
 
 /**
- * If enough shapes are large, each cell gets one: by center if the centers cover all cells, else in reading order. Crumbs go with
- * the nearest of them. With fewer large shapes, each shape goes to the cell of its center.
+ * With fewer large shapes than cells, or more whose centers cover all cells, each shape goes to the cell of its center. Otherwise
+ * each cell gets one large shape, by center if the centers cover all cells, else in reading order, and the other shapes go with
+ * the nearest of these.
  */
 function byOrder(raster: Raster, plan: SlicePlan, shapes: Shape[]): Map<Shape, number> {
   const count = plan.rows * plan.columns;

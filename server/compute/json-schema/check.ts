@@ -59,7 +59,10 @@ const IN_LISTS = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 const DATA = ["const", "enum", "default", "examples", "example"];
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/** Checks that references stay inside the schema, patterns take linear time and nothing is asynchronous. Null if all hold. */
+/**
+ * Checks that the draft is supported, references stay inside the schema, patterns take linear time and nothing is asynchronous.
+ * Null if all of this is so.
+ */
 export function checkStructure(schema: JsonSchema): SchemaProblem | null {
   if (!schemaDraft(schema))
     return { path: ["$schema"], message: `It must be ${DRAFT_2020} or ${DRAFT_7}#, or be left out.` };

@@ -8,7 +8,7 @@ import type { Question, ValidationAnswer } from "./worker";
 export type { JsonSchema, SchemaProblem } from "./check";
 export type { Misfit } from "./validate";
 
-/* JSON Schemas of callers are strangers' programs: they are compiled and run on threads that may be thrown away. */
+/* Callers' JSON Schemas are untrusted programs: they are compiled and run on threads that can be stopped. */
 
 const DEADLINE_MS = 250;
 const threads = threadsOf<Question, ValidationAnswer>({
@@ -20,7 +20,7 @@ const threads = threadsOf<Question, ValidationAnswer>({
 /** Stops the threads; a later question starts them again. */
 export const closeSchemaPool = threads.close;
 
-/** Asks twice, because a busy machine may miss the first deadline. */
+/** Asks a second time if the thread was stopped, because a busy machine may miss the first deadline. */
 async function ask(question: Question): Promise<ValidationAnswer | Stopped> {
   const answer = await threads.run(question);
   return answer.state === "stopped" ? threads.run(question) : answer;

@@ -102,7 +102,7 @@ describe("misfitsOf", () => {
 });
 
 describe("a hostile schema", () => {
-  test("a pattern made to backtrack takes no time at all", async () => {
+  test("a pattern made to backtrack is accepted, and a long text that it does not match has one misfit", async () => {
     const schema: JsonSchema = { pattern: "^(a|a)*$" };
     expect(await checkSchema(schema)).toBeNull();
     expect(await misfitsOf(schema, `${"a".repeat(5_000)}!`)).toHaveLength(1);

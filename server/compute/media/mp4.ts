@@ -53,7 +53,7 @@ function sizeIn(view: DataView, { from, to }: Box): { width: number; height: num
   return { width: view.getUint32(to - 8) >>> 16, height: view.getUint32(to - 4) >>> 16 };
 }
 
-/** Length for billing in ms, because vendors sell videos in whole seconds; null if the file does not contain its duration. */
+/** Length for billing in ms: whole seconds, at least one, as vendors sell videos. Null if the file has no duration. */
 export function billedMs(bytes: Uint8Array): number | null {
   const { durationMs } = measureMp4(bytes);
   return durationMs === null ? null : Math.max(1, Math.round(durationMs / 1_000)) * 1_000;

@@ -1,6 +1,6 @@
 /*
- * Arithmetic with the same result on every machine: +, -, ×, ÷ and sqrt are exact by IEEE 754; Math.sin, Math.pow and their like
- * are not.
+ * Arithmetic with the same result on every machine: IEEE 754 fixes the rounding of +, -, ×, ÷ and sqrt, but nothing fixes that of
+ * Math.sin, Math.pow and their like.
  */
 
 const TURN = 6.283185307179586;

@@ -5,7 +5,7 @@ import type { Scene } from "./scene";
 /** Rows of pixels that are drawn at a time, so that a band's data stays in the processor's cache. */
 export const BAND_ROWS = 16;
 const BAND_STEPS = BAND_ROWS * SAMPLES * STEPS;
-/** Limit that only a heap of triangles across the whole picture exceeds. */
+/** Limit of all list entries together, which only a heap of triangles across the whole picture exceeds. */
 const MOST_ENTRIES = 60_000_000;
 
 /** The triangles that reach into each band: solid ones, and transparent ones (`clear`). */
@@ -13,8 +13,8 @@ export type Bands = { solid: Lists; clear: Lists };
 type Lists = { starts: Uint32Array; triangles: Uint32Array };
 
 /**
- * Sorts the triangles that face the camera into bands, transparent ones from back to front. Throws `Refused` if the lists grow
- * too long.
+ * Sorts the triangles that face the camera or are double-sided into bands, transparent ones from back to front. Throws `Refused`
+ * if the lists grow too long.
  */
 export function sortIntoBands(scene: Scene, projection: Projection): Bands {
   const { indices, surfaceOf, surfaces, triangleCount } = scene;

@@ -10,7 +10,7 @@ import { type Shade, type Shader, shaderOf } from "./shade";
 export type LinearPicture = { width: number; height: number; data: Float32Array };
 
 const PIXEL_SAMPLES = SAMPLES * SAMPLES;
-/** Pixels that more triangles share than this are colored by one triangle for each quarter. */
+/** A pixel that more triangles share is colored by one triangle for each quarter. */
 const MOST_SHADES = 4;
 
 /** Steps that drawing one file has used, of `MAX_DRAW_STEPS`. */
@@ -18,10 +18,10 @@ type Work = { steps: number };
 
 /** Cost of one triangle besides its samples. */
 const TRIANGLE_STEPS = 8;
-/** Cost of a sample on a transparent or cut-out surface, which reads a texture. */
+/** Cost of a sample on a transparent or cut-out surface, which may read a texture. */
 const CLEAR_STEPS = 4;
 
-/** Counts the samples between `edges` before they are drawn, so that a refusal depends on the file alone. */
+/** Counts the steps of a triangle before it is drawn, so that a refusal depends on the file and the request, not on the machine. */
 function spend(work: Work, perSample: number): void {
   const { left, right, top, bottom } = edges;
   work.steps += TRIANGLE_STEPS + perSample * (right - left + 1) * (bottom - top + 1);

@@ -153,7 +153,7 @@ describe("a damaged file", () => {
     ["a size beyond numbers", (json) => (json.nodes[0].scale = [1e308, 1e308, 1e308]), /./],
     ["no size at all", (json) => (json.nodes[0].scale = [0, 0, 0]), /at one point/],
   ];
-  test.each(fields)("%s is refused in its own words", async (_what, change, message) => {
+  test.each(fields)("%s is refused with a message of its own", async (_what, change, message) => {
     const said = await changed(change);
     expect(said).not.toBe("drawn");
     expect(said).toMatch(message);

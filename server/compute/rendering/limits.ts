@@ -9,8 +9,9 @@ export const MAX_DECODED_BYTES = 768 * 1024 * 1024;
 /** Limit of all encoded images of a file together, for the same reason. */
 export const MAX_IMAGE_BYTES = 128 * 1024 * 1024;
 /**
- * Limit of the samples that a drawing visits, over all triangles and views; a sample that is covered twice counts twice. Takes
- * some 20 seconds of one processor; the same file and request always need the same number.
+ * Limit of a drawing's steps over all triangles and views: the samples around each triangle, which count several times on
+ * transparent and cut-out surfaces, and a few for the triangle itself. Takes some 20 seconds of one processor; the same file and
+ * request always need the same number.
  */
 export const MAX_DRAW_STEPS = 4_000_000_000;
 export const MAX_SCENE_NODES = 50_000;

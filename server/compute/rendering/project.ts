@@ -3,7 +3,7 @@ import type { Scene } from "./scene";
 
 /** Samples of a pixel in each direction, so that coverage counts in sixteenths. */
 export const SAMPLES = 4;
-/** Vertex positions within a sample are whole numbers, so that triangles that share an edge never overlap or gape. */
+/** Steps of a sample. Vertex positions are whole steps, so that triangles that share an edge neither overlap nor leave a gap. */
 export const STEPS = 32;
 export const STEPS_BITS = 5;
 
@@ -15,7 +15,7 @@ export type Projection = {
   /** Vertex positions in the picture, in steps of samples. */
   x: Int32Array;
   y: Int32Array;
-  /** One over the distance along the view, which grows linearly over a triangle in the picture. */
+  /** One over the distance along the view, which changes linearly over a triangle in the picture. */
   near: Float64Array;
 };
 

@@ -50,7 +50,7 @@ test("there are enough models to draw every view and every style", () => {
 });
 
 describe.each(models)("$name", ({ name, make, place }) => {
-  test("a picture covers what an independent projection of the triangles covers, in every view", async () => {
+  test("a picture and an independent projection of the triangles overlap by at least 98 % in each view", async () => {
     const glb = await make();
     const wanted = campaign.inTurn(CAMERA_VIEWS, place);
     const [{ views }, faces] = await Promise.all([render(glb, { ...REQUEST, views: wanted }), facesOf(glb)]);
@@ -118,7 +118,7 @@ describe("reproducible drawing", () => {
     ]);
   });
 
-  test("a view is the same, whichever others are requested", async () => {
+  test("a view with the framing fit is the same, whichever others are requested", async () => {
     const fit = { ...SMALL, framing: "fit" } as const;
     const [both, one] = await Promise.all([
       render(await glb(), fit),
@@ -128,7 +128,7 @@ describe("reproducible drawing", () => {
   });
 });
 
-test("a drawing's steps are counted beforehand, are equal for the same file, and are refused above the limit", {
+test("a drawing's steps are equal for the same file, grow with the picture, and are refused above the limit", {
   tags: "long",
 }, async () => {
   const scene = await readScene(await TEST_MODELS["textured cube"]!(), "clay");
@@ -162,7 +162,7 @@ describe("the drawing thread", () => {
   });
 });
 
-test("a sheet has all views at one scale, with their names", async () => {
+test("a sheet of two small views shows the first one unchanged, with dark letters below", async () => {
   const glb = await fixture("monkey")();
   const { sheet, views } = await render(glb, { ...SMALL, views: ["front", "back"], background: "light" });
   expect(sheet).toMatchObject({ width: 256, height: 128 + 27 });
@@ -196,7 +196,7 @@ describe("light", () => {
     expect(await centerOf({ style: "flat", background: "dark" }, [1, 0.5, 0, 1])).toEqual([255, 188, 0]);
   });
 
-  test("neutral and clay pictures do not have the file's own colors", async () => {
+  test("neutral and clay pictures are the same for different colors of the file", async () => {
     for (const style of ["neutral", "clay"] as const)
       expect(await centerOf({ style }, [0, 1, 0, 1])).toEqual(await centerOf({ style }, [1, 0, 0, 1]));
   });

@@ -21,7 +21,7 @@ export type RenderRequest = {
   background: Background;
 };
 
-/** Renderer for manifests: the same version draws the same bytes on every machine. */
+/** The renderer as manifests name it: the same version draws the same bytes on every machine. */
 export const RENDERER = { name: "capstan-raster", version: "1.0.0" } as const;
 
 export type Vector = [x: number, y: number, z: number];

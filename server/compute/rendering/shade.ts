@@ -19,7 +19,7 @@ export type Shader = {
 const PIXEL = SAMPLES * STEPS;
 /** Cosine of some 40 degrees: a computed normal that is further from its face belongs to an edge. */
 const CREASE = 0.766;
-/** Factor of the texture's footprint: one shade covers a whole pixel, and a little sharper than its area looks right. */
+/** Factor of a texture's footprint: a texture looks right if it is read a little sharper than the pixel's area requires. */
 const SHARPEN = 0.7;
 
 type Texture = NonNullable<Surface["base"]>;
@@ -62,7 +62,7 @@ export function shaderOf(scene: Scene, projection: Projection, style: Style): Sh
 /** The current triangle and the place in it. */
 type Place = {
   corners: { i: number; j: number; k: number };
-  /** Shares of its corners at the place and its area, both in the picture; then the shares in space. */
+  /** Shares of the triangle's corners at the place, and then its area, all in the picture; `inSpace` has the shares in space. */
   inPicture: [number, number, number, number];
   inSpace: [number, number, number];
   take(triangle: number, px: number, py: number): Surface;

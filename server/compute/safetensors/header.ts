@@ -183,8 +183,8 @@ function elementsOf(shape: readonly number[], byte: number, tensor: string): big
 }
 
 /**
- * Checks that every byte after the header belongs to exactly one tensor, and returns their number. Entries may be in any order,
- * as some writers leave them.
+ * Checks that every byte after the header belongs to exactly one tensor, and returns the number of bytes. Entries may be in any
+ * order, as some writers leave them.
  */
 function checkLayout(tensors: ReadonlyMap<string, Tensor>, firstByte: number): number {
   const placed = [...tensors];

@@ -48,7 +48,7 @@ describe("LoRA facts", () => {
     },
   );
 
-  test("the facts are everything that kohya's trainer states", async () => {
+  test("the facts of a file from kohya's trainer are complete", async () => {
     expect(await loraFacts(await goodHeader("kohya, FLUX"))).toEqual({
       naming: "kohya",
       tensors: 6,

@@ -15,7 +15,7 @@ export type LoraFacts = {
   /** Kinds of adapted modules, such as `to_q` or `img_attn_qkv`. */
   targetModules: string[];
   dtypes: string[];
-  /** Base model that it was trained for; null if the file does not show one or contradicts itself. */
+  /** Base model that the LoRA was trained for; null if the file does not show one or contradicts itself. */
   baseModelFamily: string | null;
   triggerWords: string[];
   recommendedWeight: number | null;
@@ -32,8 +32,8 @@ const PEFT = /^(.+)\.lora_(?:embedding_)?([AB])(?:\.[\w-]+)??(?:\.weight)?$/;
 const DIFFUSERS = /^(.+?)[._]lora(?:_linear_layer|\d)?\.(down|up)\.weight$/;
 
 /**
- * Reads the facts of a LoRA from a checked header. Refuses `not_a_lora` if there is none, if a module has one matrix without the
- * other, or if the two do not multiply.
+ * Reads the facts of a LoRA from a checked header. Refuses `not_a_lora` if there is no pair of matrices, if a module has one
+ * matrix without the other, or if the two do not multiply.
  */
 export function loraFacts(header: Header): Promise<LoraFacts> {
   return inTurns(readFacts(header));
@@ -106,7 +106,7 @@ function* kindsOf(pairs: readonly LoraPair[]): Generator<undefined, string[]> {
   return [...kinds].sort().slice(0, MOST_TARGETS);
 }
 
-/** Kind of a module: its name after the last number that is followed by more. */
+/** Kind of a module: the last part of a dotted name that is no number, with numbers after it; else what follows the last number. */
 function kindOf(module: string): string {
   const parts = module.split(".");
   if (parts.length === 1)

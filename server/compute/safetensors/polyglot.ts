@@ -1,6 +1,6 @@
 /** Readers of PDF accept its marker this far into a file; tar marks its first block within this range. */
 export const HEAD_BYTES = 1024;
-/** Size of a ZIP file's end record: 22 bytes and a comment of up to 65,535. */
+/** Largest size of a ZIP file's end record: 22 bytes and a comment of up to 65,535. */
 export const TAIL_BYTES = 22 + 0xffff;
 
 /**

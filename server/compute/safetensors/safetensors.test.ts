@@ -15,7 +15,7 @@ import {
 } from ".";
 import { isGoodSlowly } from "./reference.fixture";
 
-/** Larger files are not fed byte by byte, only in random pieces. */
+/** Larger files are fed whole and in random pieces, but not byte by byte. */
 const SMALL = 256 * 1024;
 
 async function* inPieces(bytes: Buffer, lengths: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -197,7 +197,7 @@ describe("a file of an announced length", () => {
   );
 });
 
-test("a refusal names the rule and the place, and quotes nothing long or foreign from the file", async () => {
+test("a refusal has its rule and place, and a short message without control characters", async () => {
   const find = (name: string) => BAD_FILES.find((file) => file.name === name)?.bytes() ?? Buffer.alloc(0);
   const refusalOf = async (name: string) =>
     checkSafetensors(inPieces(find(name), [100])).then(
@@ -238,7 +238,7 @@ test("the source is closed when the file is refused, and when the sink fails", a
   expect(closed).toBe(2);
 });
 
-test("a sink that stops early gets no verdict", async () => {
+test("a check whose sink stops early rejects", async () => {
   const good = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
   const sink = async (pieces: AsyncIterable<Uint8Array>) => {
     for await (const _ of pieces) break;

@@ -6,7 +6,7 @@ const BACKSLASH = 0x5c;
 /** Bytes of a long string that are decoded at once. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Signs, the decimal point and the letter of exponents. */
+/** True for signs, the decimal point and the letter of exponents. */
 const isOfNumber = (byte: number) =>
   byte === 0x2b || byte === 0x2d || byte === 0x2e || byte === 0x45 || byte === 0x65;
 

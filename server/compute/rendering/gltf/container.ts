@@ -66,8 +66,8 @@ const LISTS = [
 const MESHOPT = "EXT_meshopt_compression";
 
 /**
- * Returns the document of a GLB file within the limits: whole, self-contained, and no list larger than is read. Decodes nothing.
- * Throws `Refused`.
+ * Parses the document of a GLB file and checks its limits: the file is complete and self-contained, and no list exceeds its
+ * maximum. Decodes no data. Throws `Refused`.
  */
 export function openContainer(bytes: Uint8Array, supported: ReadonlySet<string>): Gltf {
   if (bytes.byteLength > MAX_FILE_BYTES)

@@ -10,7 +10,7 @@ import { readTexture, type Texture } from "./textures";
 export type Coordinates = { set: number; move: readonly [number, number, number, number, number, number] };
 export type ReadMaterial = { surface: Surface; coordinates: Coordinates | null };
 
-/** Reads each picture once; the more textures there are, the smaller the copies it keeps. */
+/** Reads each picture at most once as colors and once as numbers; the more textures there are, the smaller the copies kept. */
 export type TextureShelf = {
   get(texture: GltfTexture, isColor: boolean): Promise<Texture | null>;
   count(): number;
@@ -110,7 +110,7 @@ export async function readMaterial(
         true,
         "emissive",
       );
-    // An unreadable emissive texture must not make the whole surface glow.
+    // An emissive texture that was left out must not make the whole surface glow.
     if (material.getEmissiveTexture() && !surface.glow) surface.emissive = [0, 0, 0];
     const roughness = glossy ? null : material.getMetallicRoughnessTexture();
     surface.metalRough = await use(roughness, material.getMetallicRoughnessTextureInfo(), false, "metallic");

@@ -6,7 +6,7 @@ import { Refused } from "../request";
 import type { PlacedNodes } from "./nodes";
 import { cornersOf, instancesOf, valuesOf } from "./read";
 
-/** One drawing of a primitive: its numbers and its position. */
+/** One drawing of a primitive: its vertices, its triangles and their position. */
 export type ScenePart = {
   primitive: Primitive;
   shape: Shape;
@@ -133,7 +133,7 @@ function skinOf(
   return { joints, weights, matrices };
 }
 
-/** Writes the `wanted` vertices of a part to their place in the scene. Returns true if the matrix mirrors its triangles. */
+/** Writes the `wanted` vertices of a part to their place in the scene. True if the matrix mirrors the part; false with a skin. */
 export function placePart(
   { shape, matrix, skin }: ScenePart,
   wanted: Uint32Array,

@@ -29,7 +29,7 @@ const READ = [
   KHRMeshQuantization,
   KHRTextureTransform,
 ];
-/** Extensions without which shape and base colors are the same, so the decoder ignores them. */
+/** Extensions that the decoder ignores: they change no shape and no base color, except visibility, which `placeNodes` reads. */
 const LOOKED_PAST = [
   "KHR_lights_punctual",
   "KHR_materials_anisotropy",

@@ -22,8 +22,8 @@ export async function codecVersions(): Promise<Record<string, string>> {
 }
 
 /**
- * Reads a PNG, JPEG or WebP picture and computes its mipmap levels. A longer side than `most` pixels is reduced, because no
- * picture we draw shows more. Values are sRGB colors or, for roughness and the like, plain numbers. Throws `Refused`.
+ * Reads a PNG, JPEG or WebP picture and computes its mipmap levels. A picture with a side above `most` pixels is halved until it
+ * fits. Values are sRGB colors or, for roughness and the like, plain numbers. Throws `Refused`.
  */
 export async function readTexture(
   bytes: Uint8Array,
