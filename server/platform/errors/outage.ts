@@ -11,7 +11,8 @@ export const isOutage = (error: unknown): boolean => error instanceof StoreOutag
 
 /**
  * True if the database could not be reached, had no connection left, or stopped during a statement. Checks the codes of sockets,
- * of PostgreSQL (shutdown, connection, too many connections) and of Prisma, and PostgreSQL's code beneath one of Prisma, up to five causes deep.
+ * of PostgreSQL (shutdown, connection, too many connections) and of Prisma, and PostgreSQL's code beneath one of Prisma, up to
+ * five causes deep.
  */
 export function isDatabaseOutage(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 5) return false;
