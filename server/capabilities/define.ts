@@ -244,7 +244,7 @@ export type CapabilityDefinition<I, O, M = never> = {
     defaultExecutionSeconds: number;
     maxExecutionSeconds: number;
   };
-  /** Whether a person must usually act during a run, and why or when. Absent if a run never waits for a person. */
+  /** States if a person must usually act during a run, and why or when. Absent if a run never waits for a person. */
   interaction?: { typicallyRequired: boolean; reason: string };
   /**
    * LoRA adapters that an input names; undefined means the project's default. The domain resolves them and adds them to

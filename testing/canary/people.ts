@@ -82,8 +82,9 @@ export async function invite(
   pasted: string,
 ) {
   await mustDo("organizations.invite", { organizationId, email: "new@example.com" }, cookie);
-  await until(async () => house.mail.received.length > 0, "the letter");
-  const token = keep("an invitation's token", /#([\w-]{20,})/.exec(house.mail.received[0]?.text ?? "")?.[1]);
+  const letter = () => house.mail.received.find(({ to }) => to.includes("new@example.com"));
+  await until(async () => letter() !== undefined, "the letter");
+  const token = keep("an invitation's token", /#([\w-]{20,})/.exec(letter()?.text ?? "")?.[1]);
   await mustDo("organizations.lookAtInvitation", { token });
   await procedure("organizations.lookAtInvitation", { token: pasted });
   const password = keep("a new password", `new ${unique(30)}`);

@@ -74,7 +74,7 @@ export const agentOf =
         ...task.tools.map(toolOf),
         ...(task.handoff ? [transfer, ...task.handoff.tools.map(toolOf)] : []),
       ],
-      // By default LangChain offers the shape as a tool, which it does not force at the Responses endpoint.
+      // LangChain's default offers the shape as a tool, which it does not force at the Responses endpoint.
       ...(task.shape && { responseFormat: useResponsesApi ? providerStrategy(task.shape) : task.shape }),
       middleware: [
         toolErrorMiddleware({ onError: (error) => String(error) }),

@@ -58,4 +58,11 @@ export const VIEW_FAULTS: Fault[] = [
     replace: "",
     caughtBy: "server/domain/jobs/reading/blind.db.test.ts",
   },
+  {
+    name: "news-of-an-account-for-operators-alone",
+    file: "server/domain/notifications/visible.ts",
+    find: ".kind, 'account.')`",
+    replace: ".kind, 'none.')`",
+    caughtBy: "server/domain/notifications/list.db.test.ts",
+  },
 ];

@@ -207,8 +207,8 @@ const byCentre = (raster: Raster, plan: SlicePlan, shapes: Shape[]) =>
   new Map(shapes.map((shape) => [shape, cellOf(raster, plan, Math.round(shape.x), Math.round(shape.y))]));
 
 /**
- * With fewer large shapes than cells, or more whose centers cover all cells, each shape goes to the cell of its center. Otherwise
- * each cell gets one large shape, by center if the centers cover all cells, else in reading order, and the other shapes go with
+ * If there are fewer large shapes than cells, or more whose centers cover all cells, each shape goes to the cell of its center.
+ * Otherwise each cell gets one large shape, by center if the centers cover all cells, else in reading order, and the other shapes go with
  * the nearest of these.
  */
 function byOrder(raster: Raster, plan: SlicePlan, shapes: Shape[]): Map<Shape, number> {

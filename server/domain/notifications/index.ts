@@ -8,4 +8,5 @@ export { prune } from "./prune";
 export { resendMail } from "./resend";
 export { attemptMail, MAIL_WAITS_MS, sendMail } from "./send";
 export { type Audience, type News, notify } from "./tell";
+export type { AccountNewsKind } from "./visible";
 export { canWriteLetters, writeInvitation } from "./write-invitation";

@@ -49,6 +49,20 @@ test("a person reads their own notifications, newest first, page by page, with h
   expect(await countUnread(one.ctx)).toBe(2);
 });
 
+test("a person who is no operator reads news about their own account, and no news of operators", async () => {
+  const { ctx, userId } = await member();
+  const news = { body: "Review it.", href: "/account", letter: { facts: [], action: "Review your account" } };
+  await inTransaction(async (client) => {
+    const own = { ...news, occasion: `own:${userId}`, kind: "account.password_changed", title: "Changed" };
+    await notify(client, ctx, { userId }, own);
+    const other = { ...news, occasion: `other:${userId}`, kind: "commission.refund_failed", title: "Failed" };
+    await notify(client, ctx, { userId }, other);
+  });
+  expect(titles(await list(ctx, { limit: 5 }))).toEqual(["Changed"]);
+  expect(await countUnread(ctx)).toBe(1);
+  expect(await markRead(ctx, { all: true })).toBe(0);
+});
+
 test("no one can mark another's notification as read, and a read one keeps its time", async () => {
   const [one, other] = await Promise.all([member(), member()]);
   await tellMembers("A");

@@ -23,6 +23,7 @@ import {
   timestamptz,
 } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
+import { isOfAccount } from "./visible";
 
 const ROW = pick(notification, "id kind title body href created_at read_at");
 type Row = Of<typeof ROW>;
@@ -30,9 +31,9 @@ type Row = Of<typeof ROW>;
 const READER = { userId: text, isOperator: bool, organizationIds: texts };
 /**
  * SQL condition on the notifications that a person may see now: those of an organization that they belong to,
- * and for an operator also those without an organization.
+ * those about their own account, and for an operator all without an organization.
  */
-const IS_VISIBLE = `user_id = $userId AND CASE WHEN organization_id IS NULL THEN $isOperator::boolean
+const IS_VISIBLE = `user_id = $userId AND CASE WHEN organization_id IS NULL THEN $isOperator::boolean OR ${isOfAccount("notification")}
   ELSE organization_id = ANY($organizationIds::text[]) END`;
 
 function reader({ principal }: Ctx): Given<typeof READER> {

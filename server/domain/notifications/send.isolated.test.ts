@@ -67,6 +67,15 @@ async function sendAll() {
 }
 const arrived = () => server.received.map(({ to }) => to[0]).toSorted();
 
+test("email about a person's own account is sent, although the person is no operator", async () => {
+  const { userId, email } = await member();
+  const own = news({ kind: "account.password_changed" });
+  await inTransaction((client) => notify(client, project.ctx, { userId }, own));
+  const { rows } = await pool.query("SELECT id FROM mail WHERE recipient = $1", [email]);
+  for (const { id } of rows) await sendMail(project.ctx, id, inlineStep(project.clock));
+  expect(server.received.map(({ to }) => to[0])).toEqual([email]);
+});
+
 test("each member, viewers too, gets one notification and one email of two parts", async () => {
   const people = await Promise.all([member("owner"), member("admin"), member(), member("viewer")]);
   await makePerson((await makeProject()).organizationId, "owner");

@@ -13,6 +13,7 @@ import { statement } from "@/server/sql/statement";
 import { MAIL_REDISPATCH_MS } from "./dispatch";
 import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
+import { isOfAccount } from "./visible";
 
 /**
  * The backoff after each failed attempt. If the attempt after the last wait fails too, the email has failed.
@@ -55,7 +56,7 @@ const claimMail = statement("mail.claim.due", {
      WHERE mail.id = $mailId AND mail.state = 'pending' AND next_attempt_at <= $now
      RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until, invitation_id,
        invitation_nonce, coalesce(
-         (SELECT CASE WHEN notice.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
+         (SELECT CASE WHEN notice.organization_id IS NULL THEN person.is_operator OR ${isOfAccount("notice")} ELSE EXISTS (
             SELECT FROM membership WHERE user_id = person.id AND organization_id = notice.organization_id) END
           FROM notification notice JOIN user_account person ON person.id = notice.user_id WHERE notice.id = notification_id),
          EXISTS (SELECT FROM invitation WHERE invitation.id = invitation_id AND nonce = invitation_nonce

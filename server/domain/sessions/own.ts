@@ -1,6 +1,6 @@
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { notify } from "@/server/domain/notifications";
+import { type AccountNewsKind, notify } from "@/server/domain/notifications";
 import { userAccount } from "@/server/generated/schema";
 import type { Queryable, Transaction } from "@/server/platform/db";
 import type { Json } from "@/server/platform/durable/step";
@@ -74,7 +74,7 @@ export async function recordOwn(
     await record({ ...ctx, principal }, { ...act, organizationId, details }, database);
 }
 
-type OwnNews = { kind: string; title: string; body: string };
+type OwnNews = { kind: AccountNewsKind; title: string; body: string };
 
 /**
  * Notifies the caller, in the panel and by mail, about a change to their account, because another person may have made

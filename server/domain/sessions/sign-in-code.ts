@@ -39,7 +39,7 @@ export async function verifyCode(
 /** A person who guesses codes has already passed the first step, so the owner is notified, at most once a day. */
 async function warn(ctx: Ctx, userId: string): Promise<void> {
   const news = {
-    kind: "account.codes_guessed",
+    kind: "account.codes_guessed" as const,
     title: "Someone is guessing your second-factor codes",
     body: "They already entered your password or signed in with your identity provider. If this was not you, change your password.",
   };
@@ -50,7 +50,7 @@ async function warn(ctx: Ctx, userId: string): Promise<void> {
 async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
   const row = await people.user.findUnique({ where: { id: userId }, select: { recoveryHashes: true } });
   const news = {
-    kind: "account.recovery_code_used",
+    kind: "account.recovery_code_used" as const,
     title: "A recovery code was used to sign in",
     body: `You have ${row?.recoveryHashes.length} left. If this was not you, sign out everywhere and change your password.`,
   };
