@@ -21,29 +21,38 @@ const startProgram = (
 export const runJobKilledAt = (jobId: string, failpoint: FailpointName, runId: string = randomUUID()) =>
   runKilledAt("job-process", [jobId, runId], failpoint);
 
-/** Does the same with a pinned request. */
+/** Runs a pinned request in a process that is killed at this failpoint; returns the signal that ended it. */
 export const runPinKilledAt = (request: object, failpoint: FailpointName) =>
   runKilledAt("pin-process", JSON.stringify(request), failpoint);
 
-/** Does the same with a request for a comparison. */
+/** Creates a comparison in a process that is killed at this failpoint; returns the signal that ended it. */
 export const createComparisonKilledAt = (request: object, failpoint: FailpointName) =>
   runKilledAt("comparison-process", JSON.stringify(request), failpoint);
 
-/** Does the same with a mail, through the mail server of these settings. */
+/**
+ * Sends a mail, through the mail server of these settings, in a process that is killed at this failpoint; returns the signal that
+ * ended it.
+ */
 export const sendMailKilledAt = (
   mailId: string,
   failpoint: FailpointName,
   settings: { SMTP_URL: string; MAIL_FROM: string },
 ) => runKilledAt("mail-process", mailId, failpoint, settings);
 
-/** Does the same with a refund at a payment provider of these settings. */
+/**
+ * Requests a refund, from the payment provider of these settings, in a process that is killed at this failpoint; returns the signal
+ * that ended it.
+ */
 export const askForRefundKilledAt = (
   refundId: string,
   failpoint: FailpointName,
   settings: Record<string, string>,
 ) => runKilledAt("refund-process", refundId, failpoint, settings);
 
-/** Does the same with an upload into the artifact store of these settings; `diesHalfWay` kills it within the bytes. */
+/**
+ * Uploads an adapter, into the artifact store of these settings, in a process that is killed at this failpoint, or after half of
+ * the bytes (`diesHalfWay`); returns the signal that ended it.
+ */
 export const uploadKilledAt = (
   request: { projectId: string; seed: string; megabytes: number; diesHalfWay?: true },
   failpoint: FailpointName,

@@ -2,7 +2,7 @@ import * as adapters from "@/server/domain/adapters";
 import { systemCtx } from "@/server/domain/ctx";
 import { manyWeights, uploadOf } from "./forms";
 
-/* A process that uploads one adapter, and may be killed on the way (CAPSTAN_FAILPOINTS) or within the bytes. */
+/* Uploads one adapter. The process may be killed at a failpoint (CAPSTAN_FAILPOINTS) or after half of the bytes (`diesHalfWay`). */
 const [, , request = "{}"] = process.argv;
 const { projectId, seed, megabytes, diesHalfWay } = JSON.parse(request); // processes.ts writes it
 const form = uploadOf(manyWeights(seed, megabytes));

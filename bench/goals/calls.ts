@@ -8,9 +8,10 @@ import { alternate, medianOf, ratioOf } from "../rig/rounds";
 import type { Bench } from "./context";
 
 /*
- * CPU per call of this checkout beside another one, all processes of an installation together. Ours runs twice, which is the
- * null test. The other one may be an older version, so only its launcher and /v1 are used. Calls follow one another:
- * concurrent calls share statements, and how many of them do depends on their timing.
+ * Compares the CPU time per call of this checkout with that of another one, summed over all processes of an installation. This
+ * checkout runs twice, as the null test: the difference of the two is noise. The other checkout may be an older version, so only
+ * its launcher and /v1 are used. Calls run one at a time, because how many concurrent calls share statements depends on their
+ * timing.
  */
 
 /** A round includes what is written after its last answer. */

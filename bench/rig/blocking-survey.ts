@@ -4,8 +4,8 @@ import { type Inflated, inflated } from "./inflate";
 
 /*
  * Chooses which bodies go to which routes, so that the goal of blocking ends within minutes. Operations with the same schema form
- * a group: the first is tried with every body up to 1 MiB, the others with the worst of these; the first, and the first of each
- * route, with the worst as large as it takes.
+ * a group. The first operation of a group is tried with every body up to 1 MiB, the others with the worst of these. The first
+ * operation of a group, and of a route, is also tried with the worst bodies in the largest size that it accepts.
  */
 
 const MEGABYTE = 1024 * 1024;
@@ -13,11 +13,14 @@ const MEGABYTE = 1024 * 1024;
 const MARGIN = 8 * 1024;
 /** Longest slice of the event loop, in milliseconds of its thread's CPU time, for bodies up to 1 MiB and for larger ones. */
 export const LIMITS = { small: 25, large: 200 };
-/** Most tries of a body above its limit. The best one counts: if the product itself blocks the loop, it does so in every try. */
+/**
+ * Most tries of a body whose slice is above the limit. The best try counts: if the product itself blocks the loop, it does so in
+ * every try.
+ */
 const TRIES = 4;
 /** How many bodies the other operations of a group get: the worst ones of its first operation, each of another shape. */
 const WORST = 8;
-/** The same for bodies as large as an operation takes, which the first operation gets too. */
+/** The same for bodies of the largest size that an operation accepts; the first operation gets these too. */
 const WORST_LARGE = 4;
 
 type Tried = Slice & { status: number; tookMs: number };

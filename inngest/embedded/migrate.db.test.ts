@@ -20,7 +20,7 @@ afterAll(async () => {
 const LOCK = "select pg_advisory_lock(hashtext('capstan-engine-migrations'))";
 const UNLOCK = "select pg_advisory_unlock_all()";
 
-test("a process that must wait for another one's migration logs it first, and continues when that has ended", async () => {
+test("a process logs that it waits for another process's migration, and continues when that migration has ended", async () => {
   await other.query(LOCK);
   const warned = vi.spyOn(log, "warn").mockImplementation(() => void other.query(UNLOCK));
   await migrateEngine(database.url);

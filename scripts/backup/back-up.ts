@@ -15,9 +15,9 @@ export type BackUp = { to: string; withArtifacts: boolean };
 export type BackedUp = { folder: string; manifest: BackupManifest; newArtifacts: number };
 
 /**
- * Writes a snapshot of the database, all tables as of one moment, and the artifacts that it names and the backup does not have.
- * The installation goes on working. An incomplete snapshot has a name that starts with a dot, and is removed by the next backup.
- * Throws Refusal if a vault key is missing or another backup runs.
+ * Writes a snapshot of all tables of the database as of one moment. With `withArtifacts`, also copies the artifacts that the
+ * snapshot refers to and the backup lacks. The installation keeps running. The name of an incomplete snapshot starts with a dot,
+ * and the next backup removes it. Throws Refusal if a vault key is missing or another backup runs.
  */
 export async function backUp({ to, withArtifacts }: BackUp): Promise<BackedUp> {
   const needed = await requireVaultKeys();

@@ -113,7 +113,8 @@ async function intoDatabase(databaseUrl: string, { from, folder, manifest }: Sou
 }
 
 /**
- * Throws Refusal unless the database has no tables, or only those of these migrations and no organization, person or process.
+ * Throws Refusal unless the database is without tables, or was migrated only by migrations of `names` and has no organization, no
+ * person and no running process.
  */
 async function requireEmpty(
   client: pg.Client,

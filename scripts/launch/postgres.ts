@@ -146,8 +146,8 @@ export async function clusterDir(dataDir: string): Promise<string> {
 
 type Place = { cluster: string; bin(name: string): string; as: { uid?: number; gid?: number } };
 
-// PostgreSQL refuses to run as root. Then it runs as the user postgres, who must be able to reach the programs and
-// the cluster; below /root, for example, both live in /var/lib/capstan instead.
+// PostgreSQL refuses to run as root. If this process is root, PostgreSQL runs as the user postgres (or nobody), who must be
+// able to reach the programs and the cluster; one that lies below /root, for example, is in /var/lib/capstan instead.
 async function findPlace(dataDir: string): Promise<Place> {
   const native = nativeDir();
   const exe = platform() === "win32" ? ".exe" : "";

@@ -130,7 +130,7 @@ test("a connection to a migrated database uses UTC on a server of another zone",
   await after.end();
 });
 
-test("the times of keys are those that they were created with, over a clock change too", async () => {
+test("the migration keeps the times of keys, even of one in the gap of a clock change", async () => {
   expect(
     await read("SELECT name, created_at, expires_at, revoked_at, last_used_at FROM api_key ORDER BY hash"),
   ).toEqual([
@@ -142,7 +142,7 @@ test("the times of keys are those that they were created with, over a clock chan
   ]);
 });
 
-test("rows without an id of their own move with those that were written beside them", async () => {
+test("times of rows without an id of their own are corrected like those of the rows written beside them", async () => {
   expect(await read("SELECT created_at FROM organization UNION ALL SELECT created_at FROM project")).toEqual([
     [iso(made)],
     [iso(made)],
@@ -169,7 +169,7 @@ test("times that statements wrote with an offset do not change", async () => {
   ]);
 });
 
-test("the counts of each table are reported, and a second run moves nothing", async () => {
+test("the counts of each table are reported, and a second run changes no key", async () => {
   const counts = { api_key: 5, budget: 1, environment: 1, membership: 1, organization: 1, project: 1 };
   const more = { signing_key: 2, user_account: 1 };
   expect(lines).toEqual(
@@ -198,7 +198,7 @@ test("the report names each corrected key, and says whether it expired, was revo
   expect(await correctedTimes(old, iso("2027-06-01T00:00:00Z"))).toEqual([]);
 });
 
-test("a key that an earlier process has created since is counted, and moved by the difference on request", async () => {
+test("a key that an earlier process has created since is counted, and its times are corrected on request", async () => {
   const id = idOf("key", made, "z");
   await old.query(
     `INSERT INTO api_key (id, organization_id, name, prefix, hash, created_at, expires_at)

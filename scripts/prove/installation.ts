@@ -107,7 +107,7 @@ export async function openInstallation(
     /** Kills one of the processes, chosen at random, with SIGKILL. */
     killOne: () => parts[Math.random() < 0.5 ? 0 : 1]?.child.kill("SIGKILL"),
 
-    /** Restarts the processes, one after the other and each with its work ended, with these settings from now on. */
+    /** Applies these settings from now on, and restarts the processes one by one; each ends its work before it exits. */
     async restart(changed: Record<string, string>) {
       Object.assign(env, changed);
       for (const part of parts) {
@@ -117,13 +117,13 @@ export async function openInstallation(
       }
     },
 
-    /** Ends the deaths: from here on no process has failpoints. */
+    /** Kills the processes once more; from then on they start without failpoints. */
     calm() {
       processes.calm();
       for (const part of parts) part.child.kill("SIGKILL"); // the next start has no failpoints
     },
 
-    /** Ends everything; the directory stays for a look if something was broken. */
+    /** Stops everything, and removes the directory unless something was broken. */
     async close(isBroken: boolean) {
       for (const part of parts) await part.stop();
       sandbox.kill("SIGTERM");
@@ -266,7 +266,7 @@ function timesOf(names: string[]): Record<string, number> {
   return times;
 }
 
-/** A query that must count nothing whenever all is at rest. */
+/** A query that must return 0 whenever no work is in progress. */
 export const LEDGER_IN_BALANCE: [what: string, sql: string] = [
   "micros the ledger is out of balance",
   "SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x",
@@ -283,7 +283,7 @@ export function report(figures: FigureCheck[]): number {
   return broken;
 }
 
-/** Waits until this is so, for at most `longestMs`. */
+/** Waits until `isSo` returns true, but not much longer than `longestMs`. */
 export async function until(isSo: () => Promise<boolean>, longestMs: number) {
   const end = Date.now() + longestMs;
   while (!(await isSo()) && Date.now() < end) await sleep(500);

@@ -8,7 +8,7 @@ import { aligned } from "../launch/table";
  * exits 1 if there is one.
  */
 
-/** Only a start finds these: it needs the product's own tables or the database. */
+/** Only a start finds these, because their checks need the product's own lists (plans, models, settings) or the database. */
 const FOUND_BY_A_START: typeof WRONG_SETTINGS = [
   [{ PLANS: "[" }, "PLANS: is not valid JSON"],
   [{ PLANS: '[{"slug":"pro"}]' }, "PLANS 0."],

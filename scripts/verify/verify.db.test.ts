@@ -80,7 +80,7 @@ test("documents of the four kinds verify in one call, with the keys saved beside
   }
 });
 
-describe("a changed document does not verify, and the command", () => {
+describe("a changed document does not verify", () => {
   const said = async (name: string, from: string, to: string, ...more: string[]) => {
     const text = textOf(`made/${name}.json`);
     expect(text).toContain(from);
@@ -90,7 +90,9 @@ describe("a changed document does not verify, and the command", () => {
     return out;
   };
 
-  test("names the member of the sealed text and its former value", { timeout: 60_000 }, async () => {
+  test("the command names the changed member of the sealed text and its former value", {
+    timeout: 60_000,
+  }, async () => {
     expect(await said("record", '"temperature": 0.2', '"temperature": 0.9')).toContain(
       "one byte was changed: settings.temperature is 0.9 and was 0.2 when it was hashed",
     );
@@ -103,7 +105,9 @@ describe("a changed document does not verify, and the command", () => {
     );
   });
 
-  test("names the member that a hash of the document binds", { timeout: 60_000 }, async () => {
+  test("the command names the changed member that a hash of the document binds", {
+    timeout: 60_000,
+  }, async () => {
     const out = await said("record", "10 935 m", "10 936 m");
     expect(out).toMatch(/^FAIL +output_matches +output was changed/m);
     expect(out).toContain('output.text is "Deep — 10 936 m." and was "Deep — 10 935 m." when it was hashed');
@@ -112,12 +116,12 @@ describe("a changed document does not verify, and the command", () => {
     );
   });
 
-  test("names a member that does not match the published form", async () => {
+  test("the command names a member that does not match the published form", async () => {
     const out = await said("lockfile", '"isolation"', '"isolatioo"');
     expect(out).toContain("isolation does not match the published form");
   });
 
-  test("tells a changed hash, signature and key name apart", async () => {
+  test("the command tells a changed hash, signature and key name apart", async () => {
     const hash = String(record.recordHash);
     const { value, keyId } = record.signature as { value: string; keyId: string };
     const other = (text: string) => `${text.startsWith("0") ? "1" : "0"}${text.slice(1)}`;
@@ -126,7 +130,9 @@ describe("a changed document does not verify, and the command", () => {
     expect(await said("record", keyId, other(keyId))).toContain("signature.keyId was changed");
   });
 
-  test("says where another copy differs if more than one byte was changed", { timeout: 60_000 }, async () => {
+  test("the command says where another copy differs if more than one byte was changed", {
+    timeout: 60_000,
+  }, async () => {
     const out = await said(
       "record",
       '"temperature": 0.2',
@@ -138,7 +144,7 @@ describe("a changed document does not verify, and the command", () => {
     expect(out).not.toContain("one byte");
   });
 
-  test("says at which line and column a text is no longer JSON, and what the other copy has there", async () => {
+  test("the command says at which line and column a text is no longer JSON, and what the other copy has there", async () => {
     save("broken.json", textOf("made/record.json").replace('"pinnedId": ', '"pinnedId"; '));
     const { code, out, error } = await verify([at("broken.json"), "--against", at("made/record.json")]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -229,7 +235,7 @@ test("a member that occurs twice is named, and the document does not verify", as
   });
 });
 
-test("the ten lines of the documentation give the same verdict without any code of Capstan", () => {
+test("the JavaScript code in the documentation accepts a receipt and rejects a changed one, without any code of Capstan", () => {
   const page = readFileSync("docs/guides/verify-a-receipt.md", "utf8");
   const [, lines] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
   expect(lines).toBeDefined();
@@ -245,7 +251,7 @@ test("the ten lines of the documentation give the same verdict without any code 
 const hasTools = ["python3", "openssl"].every((tool) => spawnSync(tool, ["--help"]).error === undefined);
 
 test.skipIf(!hasTools)(
-  "the lines of Python in the documentation give the same verdict for all four kinds",
+  "the Python code in the documentation verifies all four kinds of document and rejects changed ones",
   () => {
     const [, lines] =
       /```python\n([\s\S]*?)```/.exec(readFileSync("docs/reference/evidence.md", "utf8")) ?? [];

@@ -184,7 +184,7 @@ export const SCRIPTS = {
   "dropped after the answer": saysAndResets(ok()),
   "two answers to one request": says(Buffer.concat([ok(), ok({ id: "resp_ghost", model: "ghost" })])),
 
-  // The server has no capacity.
+  // The server has no capacity, or the account has no credit.
   "429 once": fullFor(1, busy()),
   "429 twice": fullFor(2, busy()),
   "429 three times": fullFor(3, busy()),
