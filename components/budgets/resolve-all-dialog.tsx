@@ -23,8 +23,8 @@ const ACCOUNTS = [
 type Props = { projectId: string; organizationId: string; isTest: boolean };
 
 /**
- * Gives the unconfirmed charges of a project in one mode the same outcome, after showing how many match; many take several
- * rounds.
+ * Gives the matching unconfirmed charges of a project, either live or test, the same outcome, after showing how many match. A
+ * large number needs several submissions.
  */
 export function ResolveAllDialog({ projectId, organizationId, isTest }: Props) {
   const trpc = useTRPC();

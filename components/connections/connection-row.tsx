@@ -94,7 +94,7 @@ export function ConnectionRow({ credential, project, provider, canChange }: Prop
   );
 }
 
-/** Lists the models that get other members because their server refused the usual ones. */
+/** Lists the models whose requests are sent with other fields because their server refused the usual ones. */
 function RequestRules({ rules }: { rules: Credential["requestRules"] }) {
   if (rules.length === 0) return null;
   return (
@@ -109,7 +109,7 @@ function RequestRules({ rules }: { rules: Credential["requestRules"] }) {
   );
 }
 
-/** The capabilities an account unlocks, folded because every account of a provider repeats the list. */
+/** The capabilities that an account unlocks, folded because every account of a provider repeats the list. */
 function Unlocks({ provider: { title, unlocks } }: { provider: ConnectableProvider }) {
   return (
     <details className="text-xs">

@@ -39,7 +39,7 @@ export function useJob(
   async function start(input: Record<string, unknown>) {
     setRun({ ...IDLE, isSending: true });
     try {
-      // One idempotency key per click, so a resend returns the same job.
+      // One idempotency key per click, so a request that the browser or a proxy sends twice starts one job.
       const key = { "idempotency-key": crypto.randomUUID() };
       const job = await api.json<Job>(`/v1/capabilities/${capabilityKey}/jobs`, { input }, key);
       setRun({ ...IDLE, job });

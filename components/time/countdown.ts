@@ -27,8 +27,8 @@ export function formatRemaining(ms: number): string | null {
 const two = (n: number) => String(n).padStart(2, "0");
 
 /**
- * Milliseconds until the text of `formatRemaining` changes: it changes every second in the last hour, else every minute. Null
- * if it never changes again.
+ * Milliseconds until the text of `formatRemaining` may change: at most a second in the last hour, else at most a minute. Null if
+ * no time is left.
  */
 export function nextTickMs(remainingMs: number): number | null {
   if (remainingMs <= 0) return null;

@@ -11,7 +11,7 @@ export function formatMoment(iso: string, zone: "local" | "utc"): string {
   return `${words}${year === thisYear ? "" : ` ${year}`}, ${time.slice(0, 8)}`;
 }
 
-/** The time since a moment, in the largest sufficient unit: `just now`, `42 s ago`, `3 min ago`, `2 d ago`. */
+/** The time since a moment, or until a future one, in the largest unit that fits: `just now`, `42 s ago`, `in 2 d`. */
 export function formatAgo(iso: string, nowMs: number): string {
   const seconds = Math.round((nowMs - new Date(iso).getTime()) / 1000);
   if (Math.abs(seconds) < 3) return "just now";

@@ -31,7 +31,7 @@ test("a summary in Hebrew runs from right to left, in a list and as a heading", 
   expect(await heading.evaluate((node) => getComputedStyle(node).direction)).toBe("rtl");
 });
 
-test.describe("a signed-out reader", () => {
+test.describe("a reader without a stored session", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
 
   test.describe("without JavaScript", () => {

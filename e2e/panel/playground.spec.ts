@@ -136,7 +136,7 @@ for (const width of [390, 1280])
     }
   });
 
-test("a viewer sees the form and cannot run it", { tag: "@long" }, async ({ browser }) => {
+test("a viewer cannot run a capability, and sees the reason", { tag: "@long" }, async ({ browser }) => {
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();
   await enter(page.context(), makePerson("viewer"));
