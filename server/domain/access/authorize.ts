@@ -284,7 +284,7 @@ async function projectInPath(ctx: Ctx, right: ProjectRight, projectId: string): 
 
 /**
  * The reason to refuse new work here: the project is archived, or the environment of this key or embed session.
- * Null if neither is, for the system, and for a right that is `open` there. Thrown if the right is `refused`.
+ * Null if neither is, for the system, and for a right whose `archived` is `open`. Throws the reason if it is `refused`.
  */
 function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }: Found): Fault | null {
   const { archived }: RightRule = RIGHTS[right];
@@ -301,8 +301,8 @@ function refusalAt(ctx: Ctx, right: ProjectRight, { row, environment, isBound }:
 }
 
 /**
- * The reason why a request may not work in the environment that it names, or in the default one if it names
- * none; null if it may.
+ * The reason to refuse the environment that a request names, or the default one if it names none; null if there
+ * is none. `refusalAt` covers the archived environment of a bound caller.
  */
 function environmentFault(
   { row, environment, isBound }: Found,

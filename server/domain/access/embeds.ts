@@ -71,9 +71,9 @@ export async function embedHolder(text: string, now: Date): Promise<EmbedSession
   return known && known.expiresAt > now.getTime() ? known.principal : null;
 }
 
-/** How long after the end of its last session a page can still read that the session has ended. */
+/** The least time after the end of its last session in which a page can still read that the session has ended. */
 const KNOWN_AFTER_END_MS = DAY_MS;
-/** Spare time on top, so that an origin's row need not change with each session. */
+/** Additional time, so that an origin's row need not change with each session. */
 const SPARE_MS = HOUR_MS;
 
 const readOrigin = statement("panel_origin.read", {
@@ -94,9 +94,9 @@ const findOrigin = remembered(
 );
 
 /**
- * True if a page of this origin may read our answers to embed sessions: if a session is bound to it, or was
- * within the last day. A browser hides even the expiry of a session from the page unless the answer names its
- * origin.
+ * True if a page of this origin may read our answers to embed sessions: if a session is bound to it, or one ended
+ * within the last day, or up to an hour earlier. A browser hides even the expiry of a session from the page
+ * unless the answer names its origin.
  */
 export async function isEmbedOrigin(origin: string, now: Date): Promise<boolean> {
   if (origin.length > 255 || !/^https?:\/\//.test(origin)) return false;

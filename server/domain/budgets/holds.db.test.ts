@@ -44,7 +44,7 @@ const walletOf = async (project: TestProject) => {
   );
   return rows[0] as { balance_micros: number; held_micros: number };
 };
-test("a charged ambiguous hold settles budget, wallet, ledger and job, and leaves the receipt unchanged", async () => {
+test("resolving an ambiguous hold as charged settles budget, wallet, ledger and job, and leaves the receipt unchanged", async () => {
   const project = await makeProjectAtNoon();
   const { budgetId } = await budgets.set(operator(project), {
     owner: { projectId: project.projectId },
@@ -99,7 +99,7 @@ test("a charged ambiguous hold settles budget, wallet, ledger and job, and leave
   expect(await acts(project)).toContain("hold.resolved");
 });
 
-test("an uncharged hold is released, the operator pays above the hold, and only one of many resolutions succeeds", async () => {
+test("a hold resolved as not charged is released, the operator pays what exceeds a hold, and only one of many resolutions succeeds", async () => {
   const project = await makeProjectAtNoon();
   const owner = person(project, "owner");
   const before = await walletOf(project);

@@ -70,7 +70,7 @@ describe("the context for agents", () => {
     },
   );
 
-  test("the agent context compact is shorter than integration, and integration shorter than full", () => {
+  test("the agent context with the profile compact is shorter than with integration, and with full it is longest", () => {
     const [compact, integration, full] = (["compact", "integration", "full"] as const).map(
       (profile) => JSON.stringify(agentContext(profile)).length,
     );

@@ -40,7 +40,7 @@ describe("the limits of an embed session", () => {
     expect(rows).toEqual([]);
   });
 
-  test("of fifty concurrent jobs exactly the session's number is admitted, and replays do not count", async () => {
+  test("of fifty concurrent jobs exactly maxJobs are admitted, and replays do not count", async () => {
     const tenant = await makeTenant();
     const panel = await openPanel(tenant, { maxJobs: 7, maxSpendMicros: 1_000_000_000 });
     const send = (n: number) => panel.post(at(TEXT), { input, idempotencyKey: `job-${n}` });

@@ -146,7 +146,7 @@ function byTotals({ refund_totals, failed_refunds }: RefundNews): Micros {
   return standing;
 }
 
-/** Returns the share of an amount that `part` has in `whole`, rounded down; all of it if both are equal. */
+/** Returns amount × part / whole, rounded down. */
 const shareOf = (amount: Micros, part: Micros, whole: Micros): Micros =>
   Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
 

@@ -83,7 +83,7 @@ test("an execution killed between attempt and answer ends as ambiguous, keeps it
   }
 });
 
-test("an execution killed before anything could leave is free, and its request can run under another key", async () => {
+test("an execution killed before its submission began is free, and its request can run under another key", async () => {
   const { world, id, record } = await killedAt("after-admission");
   expect(record).toMatchObject({
     status: "failed",

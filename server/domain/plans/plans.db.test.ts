@@ -51,7 +51,7 @@ async function outcomes(work: Promise<unknown>[]) {
 const limit = (organizationId: string, limits: object) =>
   organizations.changePlan(system, organizationId, { limits });
 
-test("fifty concurrent jobs do not exceed the plan, and neither a replay nor an ended job takes a place", async () => {
+test("fifty concurrent jobs do not exceed the plan, and neither a replay nor an ended job counts", async () => {
   const { organizationId, projectId } = await makeTenant();
   await limit(organizationId, { activeDurableJobs: 7 });
   const submit = (n: number) =>
@@ -228,7 +228,7 @@ describe("hourly executions", () => {
 });
 
 describe("limits of an organization", () => {
-  test("concurrent keys take each place once, and rotated and revoked keys take none", async () => {
+  test("concurrently created keys never exceed the plan's limit, and rotated and revoked keys do not count", async () => {
     const { organizationId, projectId, keyId } = await makeTenant();
     await limit(organizationId, { apiKeys: 3 });
     const make = () => organizations.createKey(system, { name: "k", projectId, environment: "development" });
@@ -241,7 +241,7 @@ describe("limits of an organization", () => {
     expect(await refusalOf(make())).toBeNull();
   });
 
-  test("archived projects take no place and return only into a free one, and environments have their own limit", async () => {
+  test("archived projects do not count and return only within the limit, and environments have their own limit", async () => {
     const { organizationId, projectId } = await makeTenant();
     const owner = await makePerson(organizationId, "owner");
     await limit(organizationId, { projects: 2, environments: 3 });
@@ -265,7 +265,7 @@ describe("limits of an organization", () => {
     expect(await refusalOf(patch({ displayName: "Renamed" }))).toBeNull();
   });
 
-  test("an existing member takes no second seat, and concurrent additions take each seat once", async () => {
+  test("concurrent additions of members never exceed the plan's limit", async () => {
     const { organizationId } = await makeTenant();
     const { email } = await makePerson(organizationId, "owner");
     await limit(organizationId, { users: 2 });

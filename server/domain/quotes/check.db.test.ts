@@ -252,7 +252,7 @@ test("a quote follows the project's rating and names a route that allows it, as 
   }
 });
 
-test("the hash of a seal is the hash of the canonical form of everything that prices or routes", async () => {
+test("the hash of a seal is the hash of the canonical form of all fields that affect price or route", async () => {
   const wanted = {
     input: { prompt: "x".repeat(300_000), a: [1, null] },
     execution: { executionConstraints: { autoSelect: false } },

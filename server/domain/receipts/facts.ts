@@ -65,10 +65,13 @@ export type ReceiptFacts = {
     providerModel: string | null;
     httpStatus: number | null;
     errorCode: string | null;
-    /** The requests that the provider may have accepted; 2 if an unusable answer was sent back to be corrected. */
+    /**
+     * Requests sent, except those refused for lack of capacity or for their tier; 2 if an unusable answer was
+     * sent back for repair.
+     */
     submissions: number;
     capacityRejections: number;
-    /** `tier` is the tier asked for now, and `tierRefusal` tells which tier was refused before. */
+    /** `tier` is the tier requested now, and `tierRefusal` tells which tier was refused before. */
     tier: Tier;
     tierRefusal: ReceiptAttempt["tierRefusal"];
     startedAt: Date;

@@ -46,7 +46,7 @@ const countQueue = statement("capability_request.count.queue", {
      UNION ALL SELECT 'refundFailed', count(DISTINCT request_id)::int FROM (${REFUND_FAILED}) failed`,
 });
 
-/** Counts of the requests in the operators' queue, by status and with a failed refund. For operators. */
+/** Counts the requests in the operators' queue by status, and all requests with a failed refund. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
   access.authorize(ctx, "operator");
   const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0, refundFailed: 0 };

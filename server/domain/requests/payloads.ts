@@ -11,7 +11,7 @@ import { type CommissionQuoteRow, noSuchRequest, type RequestRow } from "./rows"
 export type About = {
   /** Summary of the current revision. */
   summary: string;
-  /** The quote that can be paid or was; null if there is none. */
+  /** The newest quote whose stored state is active or paid, even if it has expired; null if there is none. */
   quote: CommissionQuoteRow | null;
 };
 

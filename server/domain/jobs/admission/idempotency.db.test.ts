@@ -70,7 +70,7 @@ test("a request with members that 0.2.0 did not read finds the record that 0.2.0
   );
 });
 
-test("key order and the place of a constraint do not make another request", async () => {
+test("key order and the place of a constraint do not make a request different", async () => {
   const { ctx } = await makeProject();
   const one = await jobs.submit(ctx, "text.general.fast.v1", {
     input: { messages: [{ role: "user", content: "A" }], maxOutputTokens: 9 },
@@ -85,7 +85,7 @@ test("key order and the place of a constraint do not make another request", asyn
   expect(two.jobId).toBe(one.jobId);
 });
 
-test("empty options and the order of traits do not make another request", async () => {
+test("empty options and the order of traits do not make a request different", async () => {
   const { ctx } = await makeProject();
   const traits = { maturityRating: "R", matureContentTraits: ["sexual_non_graphic", "graphic_violence"] };
   const send = (key: string, rest: object) =>

@@ -21,9 +21,9 @@ type Unsent = {
 };
 
 /**
- * Corrects the rows of an execution that was never sent although they say, or may yet say, that it was. A
- * synchronous execution ends without a charge, a durable job may be sent again, and an end that the sweeper
- * wrote is corrected. This happens at once, or as soon as the database answers.
+ * Corrects the rows of an execution that was never sent, if they say that it was, or if a write that is still open
+ * may make them say so. A synchronous execution ends without a charge, a durable job may be sent again, and an
+ * end that the sweeper wrote is corrected. Runs at once, or as soon as the database answers.
  */
 export const correctUnsentJob = ({ now }: Pick<Ctx, "now">, unsent: Unsent): Promise<void> =>
   correctUnsent(unsent.jobId, () => correct(systemCtx("never-sent", now), unsent));

@@ -120,7 +120,7 @@ test("bytes that no one else stored are discarded at once, with their row", asyn
   expect(await rowsOf(upload.sha256)).toEqual([]);
 });
 
-test("bytes that gain another row while their pruning waits stay", async () => {
+test("bytes stay if another artifact begins to refer to them while their pruning waits", async () => {
   const world = await makeProject();
   const { bytes, sha256 } = await contents();
   const { artifactId } = await upload(world, bytes);
@@ -137,7 +137,7 @@ test("bytes that gain another row while their pruning waits stay", async () => {
   expect(await isThere(sha256)).toBe(true);
 });
 
-test("a file that a job names while its pruning waits stays, and one that was pruned first is refused at its field", async () => {
+test("a file stays if a job names it while its pruning waits, and one that was pruned first is refused at its field", async () => {
   const world = await makeProject();
   const { artifactId, sha256 } = await upload(world, await ownFigure(), "image/png");
   world.clock.advance(400 * DAY_MS);
@@ -170,7 +170,7 @@ async function uploadWeights(world: TestProject) {
   return { artifactId, sha256, register: () => adapters.register(world.ctx, {}, said) };
 }
 
-test("weights that are registered while their pruning waits stay stored, and are not listed as references", async () => {
+test("weights stay stored if they are registered while their pruning waits, and are not listed as references", async () => {
   const world = await makeProject();
   const { sha256, register } = await uploadWeights(world);
   world.clock.advance(31 * DAY_MS);

@@ -135,9 +135,9 @@ async function storeAndEnd(
 }
 
 /**
- * Handles a step that our own storage prevents: the step is repeated here (null) or by the next turn, or an
- * operator decides. If a cancel arrived in the meantime, the job ends as canceled, and the cost of the
- * provider's work stays.
+ * Handles a step that failed because of our own storage. Returns null, after a pause, if the caller is to repeat the
+ * step; otherwise the next turn repeats it, or an operator decides. If a cancel arrived in the meantime, the job
+ * ends as canceled, and the cost of the provider's work stays.
  */
 async function afterFailure(
   turn: JobTurn,

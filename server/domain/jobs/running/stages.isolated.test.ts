@@ -230,7 +230,7 @@ describe("a process that dies between the stages", () => {
     },
   );
 
-  test("a kill after the drawing began leaves it ambiguous, and neither the drawing nor a mesh is sent", async () => {
+  test("a kill after the drawing's submission was recorded leaves the drawing ambiguous, and neither it nor a mesh is sent", async () => {
     const jobId = await submit();
     expect(await runJobKilledAt(jobId, "after-submission-begun")).toBe("SIGKILL");
     const clock = testClock();

@@ -21,7 +21,7 @@ import { WAKE, WAKE_COLUMNS, type Wake } from "./dispatch";
 
 /*
  * The writes to a bulk while a worker runs it. Of the writes to its items, only claims and cancels are here;
- * the others are in ../transitions.ts.
+ * the others are in ../transitions.ts, ../sweep.ts and ../never-sent.ts.
  */
 
 /**

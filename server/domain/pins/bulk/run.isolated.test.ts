@@ -15,7 +15,7 @@ const engineCtx = ({ clock }: TestProject) => systemCtx("test", clock.now);
 const statuses = async (bulkId: string) => (await itemsOf(bulkId)).map(({ status }) => status);
 
 describe("running a bulk", () => {
-  test("sends each item once and gives it a record and a charge", async () => {
+  test("a running bulk sends each item once and gives it a record and a charge", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 8 });
     await runBulk(project, bulkId);
@@ -43,7 +43,7 @@ describe("running a bulk", () => {
     expect(Number(rows[0].total)).toBe(0);
   });
 
-  test("keeps items independent: the outcome of one does not affect the others", async () => {
+  test("items of a bulk are independent: the outcome of one does not affect the others", async () => {
     const project = await makeProject();
     const inputs = ["[refuse] a", "b", "[fail] c", "[lost] d", "[empty] e", "f"];
     const bulkId = await submitBulk(project, inputs);
@@ -66,14 +66,14 @@ describe("running a bulk", () => {
     expect(bulk.safelyRetryable).toBe(1);
   });
 
-  test("fails the bulk if no item succeeded", async () => {
+  test("a bulk fails if none of its items succeeded", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(3, "[refuse] "));
     await runBulk(project, bulkId);
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("failed");
   });
 
-  test("continues past a hanging item, also in later steps", async () => {
+  test("a bulk continues past a hanging item, also in later steps", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[slow 15000] hangs", ...plain(30)], { concurrency: 2 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -97,7 +97,7 @@ describe("running a bulk", () => {
     expect((await statuses(bulkId))[0]).toBe("succeeded");
   });
 
-  test("keeps two processes within the requested width, and close to it", async () => {
+  test("a bulk keeps two processes within the requested width, and close to it", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(120, "[slow 100] "), { concurrency: 12 });
     const taken = await takeBulk(bulkId, "test", project.clock.now());
@@ -115,7 +115,7 @@ describe("running a bulk", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("limits concurrent claims to the bulk's width in total", async () => {
+  test("the bulk's width limits concurrent claims in total", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(50), { concurrency: 7 });
     const { fence } = (await takeBulk(bulkId, "test", project.clock.now()))!;
@@ -130,7 +130,7 @@ describe("running a bulk", () => {
     expect(await claim()).toEqual([]);
   });
 
-  test("lowers the width on a spike of refusals and raises it again with accepted submissions", async () => {
+  test("a bulk lowers its width on a spike of refusals and raises it again as submissions are accepted", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, [...plain(16, "[busy 1] "), ...plain(400)], { concurrency: 16 });
     const seen: number[] = [];
@@ -150,7 +150,7 @@ describe("running a bulk", () => {
     expect(first).toMatchObject({ capacityRejections: 1, providerSubmissions: 2, logicalAttempts: 1 });
   });
 
-  test("ignores a wake that is repeated, late or after the end", async () => {
+  test("a bulk ignores a wake that is repeated, late or after the end", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20), { concurrency: 4 });
     await Promise.all([1, 2, 3].map(() => runBulk(project, bulkId)));
@@ -162,7 +162,7 @@ describe("running a bulk", () => {
 });
 
 describe("a budget that runs out during a bulk", () => {
-  test("fails the remaining items with BudgetExceeded before they are sent, and is not overrun", async () => {
+  test("an exhausted budget fails the remaining items with BudgetExceeded before they are sent, and is not overrun", async () => {
     const project = await makeProjectAtNoon();
     const bulkId = await submitBulk(project, plain(40), { concurrency: 4 });
     const { rows: bounds } = await pool.query(
@@ -195,7 +195,7 @@ describe("a budget that runs out during a bulk", () => {
 });
 
 describe("canceling a bulk", () => {
-  test("cancels every item and fails the bulk at once if it has not run", async () => {
+  test("a cancel ends every item and fails the bulk at once if it has not run", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(5));
     const bulk = await pins.cancelBulk(project.ctx, bulkId);
@@ -210,7 +210,7 @@ describe("canceling a bulk", () => {
     expect(await seenBySandbox(await itemsOf(bulkId))).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("lets items under way end normally and cancels the rest, so the bulk is partial", async () => {
+  test("a cancel lets items under way end normally and cancels the rest, so the bulk is partial", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 400] "), { concurrency: 3 });
     const running = runBulk(project, bulkId);
@@ -231,7 +231,7 @@ describe("canceling a bulk", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(({ status }) => (status === "succeeded" ? 1 : 0)));
   });
 
-  test("is refused after the bulk has ended", async () => {
+  test("a cancel is refused after the bulk has ended", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1));
     await runBulk(project, bulkId);
@@ -241,7 +241,7 @@ describe("canceling a bulk", () => {
     });
   });
 
-  test("also cancels an item that is put back later", async () => {
+  test("a cancel also ends an item that is put back later", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(2), { concurrency: 1 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -260,7 +260,7 @@ describe("canceling a bulk", () => {
 });
 
 describe("a bulk whose worker is gone", () => {
-  test("puts claimed, unsent items back, is woken, and sends each item once", async () => {
+  test("a bulk without its worker puts claimed, unsent items back, is woken, and sends each item once", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(6), { concurrency: 4 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -280,7 +280,7 @@ describe("a bulk whose worker is gone", () => {
     expect(await seenBySandbox(items)).toEqual(items.map(() => 1));
   });
 
-  test("ends items with begun submissions as ambiguous, never resends them, and finishes the others", async () => {
+  test("a bulk without its worker ends items with begun submissions as ambiguous, never resends them, and finishes the others", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(20, "[slow 50] "), { concurrency: 4 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -298,7 +298,7 @@ describe("a bulk whose worker is gone", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).status).toBe("partial");
   });
 
-  test("fails an item that was not sent within 1,200 seconds of its turn, and sends nothing for it", async () => {
+  test("an item that was not sent within 1,200 seconds of its turn fails, and nothing is sent for it", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(2), { concurrency: 1 });
     const { fence } = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -319,7 +319,7 @@ describe("a bulk whose worker is gone", () => {
     expect((await pins.getBulk(project.ctx, bulkId)).items[0]).toMatchObject({ safelyRetryable: true });
   });
 
-  test("lets a worker that lost the bulk claim nothing more", async () => {
+  test("a worker that lost the bulk claims nothing more", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(3));
     const before = (await takeBulk(bulkId, "gone", project.clock.now()))!;
@@ -333,7 +333,7 @@ describe("a bulk whose worker is gone", () => {
 });
 
 describe("retrying a bulk", () => {
-  test("submits only the items that are safe to resend, as a new bulk, and only once", async () => {
+  test("a retry submits only the items that are safe to resend, as a new bulk, and only once", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, ["[refuse] a", "b", "[lost] c", "[refuse] d"], {
       tags: ["nightly"],
@@ -351,7 +351,7 @@ describe("retrying a bulk", () => {
     expect(rows[0].request_hash).toBe(rows[1].request_hash);
   });
 
-  test("is refused if no item is safe to resend", async () => {
+  test("a retry is refused if no item is safe to resend", async () => {
     const project = await makeProject();
     const bulkId = await submitBulk(project, plain(1));
     await runBulk(project, bulkId);
