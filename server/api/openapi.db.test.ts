@@ -56,7 +56,7 @@ test("the document states the version, the key scheme, and the errors of each op
   expect(document.paths["/v1/capabilities"]?.get?.security).toEqual([{}, { ApiKey: [] }]);
 });
 
-test("the document states ranges, 304s, the types of files, and refused pages", () => {
+test("the document states ranges, 304 responses, the media types of files, and the 403 for cross-site requests", () => {
   const document = openapi(endpoints);
   const { paths } = document;
   const ofGet = (path: string) => paths[path]?.get?.responses ?? {};

@@ -73,7 +73,8 @@ export function withTurns(messages: TextMessage[], conversation: Conversation = 
     if (typeof message.content !== "string") throw new Error("the result of a tool is text");
     return { role: "tool", content: message.content, toolCallId: turn.toolCallId };
   };
-  // Grouped by index first, because a request to a server that receives no marks can have any number of them.
+  // Marks are grouped by their message first, so that the time stays linear: a request to a server that receives no marks can
+  // have any number of marks.
   const marksAt = new Map<number, PromptCacheMark[]>();
   for (const { at, ...mark } of cache) {
     const marks = marksAt.get(at);

@@ -9,7 +9,7 @@ export const AuditEntry = z.object({
   actorKind: z.string(),
   /** A person's email address or the first characters of a key; otherwise the actor's id. */
   actor: z.string(),
-  /** A person's email address or a key's name; null for the system and for actors that no longer exist. */
+  /** A person's email address or a key's name; null for every other actor, and for one that no longer exists. */
   actorName: z.string().nullable(),
   /** The client address; null if the system acted or the address is unknown. */
   address: z.string().nullable(),

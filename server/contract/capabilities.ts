@@ -6,7 +6,7 @@ export const ExecutionModeName = z.enum(["invoke_sync", "invoke_stream", "job_as
 
 export const CapabilityRef = z.object({ capability_key: PathId });
 
-/** The project to look from; keys that are bound to a project can leave it out. */
+/** The project and environment whose view of the catalog is returned; a key that is bound to a project can leave both out. */
 export const CatalogViewer = z.object({
   projectId: z.string().max(64).optional(),
   environment: z.string().max(64).optional(),

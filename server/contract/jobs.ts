@@ -79,7 +79,7 @@ export const JobProgress = z.object({
   etaSeconds: z.int().nullish(),
 });
 
-/** The facts for an approval decision, sanitized for display. Steps can add fields for the reviewer. */
+/** The facts for an approval decision; those of a blind job do not identify its provider. Steps can add fields for the reviewer. */
 export const JobApproval = z
   .object({
     reason: z.string(),

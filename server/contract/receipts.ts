@@ -52,7 +52,10 @@ const ReceiptAttempt = z.object({
       refusedAt: DateTime,
     })
     .nullable(),
-  /** Requests that the provider accepted or may have accepted: 2 if an invalid answer was returned once for repair. */
+  /**
+   * Requests sent, except those refused for lack of capacity or for their tier; 2 if an invalid answer was returned once for
+   * repair.
+   */
   submissions: z.int(),
   /** Definite refusals for lack of capacity. Another submission followed each, unless the execution ended first. */
   capacityRejections: z.int(),

@@ -234,7 +234,7 @@ describe("imports flow one way", () => {
         if (!isWithin(target, "server/domain") || isShared) return false;
         const [from, to] = [nounOf(file), nounOf(target)];
         if (from === to) return false;
-        if (target.split("/").length > 3) return true; // past the index
+        if (target.split("/").length > 3) return true; // the import bypasses the noun's index
         return (rank.get(to) ?? Number.POSITIVE_INFINITY) >= (rank.get(from) ?? -1);
       }),
     ).toEqual([]);

@@ -82,7 +82,7 @@ test("an embedding model has the word embeddings in place of an output price", (
   expect(() => modelsFromSetting("nomic:embeddings")).toThrow("nomic:embeddings");
 });
 
-test("a model reads pictures if that word follows its prices, with an optional token maximum", () => {
+test("a model reads pictures if the word pictures follows its prices, with an optional maximum of tokens", () => {
   const read = (entry: string) =>
     modelsFromSetting(entry).map(({ id, supports, imageTokens }) => [id, supports.vision, imageTokens]);
   expect(read("qwen:vl:1:2:pictures")).toEqual([["qwen:vl", true, 16_384]]);

@@ -106,7 +106,7 @@ export function eventReader(onEvent: (event: ServerEvent) => EventWish): (chunk:
   };
 }
 
-/** A line of an event stream with a field or a comment. */
+/** A line in the syntax of an event stream: a field, a comment, or an empty line. */
 const FIELD = /^(?:data|event|id|retry)?(?::|$)/;
 
 /** Classifies JSON outside of a field. */

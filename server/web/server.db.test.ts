@@ -36,7 +36,7 @@ const item = endpoint({
 });
 
 describe("the API over real HTTP", () => {
-  test("requests are answered with their length, over one kept connection", async () => {
+  test("responses to a client that keeps its connection state their content length", async () => {
     await start(echo, item);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (const name of ["a", "b%20c"]) {

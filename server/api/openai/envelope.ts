@@ -11,5 +11,5 @@ export function toEnvelope(input: object, { named }: ModelRequest, incoming: Inc
     ...(named ? { execution: { executionConstraints: named } } : {}),
     context: { projectId: requestedProject(incoming) ?? null },
   };
-  return withQueueDeadline(envelope as RawEnvelope, incoming); // parsed JSON, in another order
+  return withQueueDeadline(envelope as RawEnvelope, incoming); // safe: every member is parsed JSON
 }

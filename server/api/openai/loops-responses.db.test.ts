@@ -27,7 +27,7 @@ const callsIn = ({ output }: OpenAI.Responses.Response) =>
 const outputsOf = (response: OpenAI.Responses.Response, result: string): Items =>
   callsIn(response).map(({ call_id }) => ({ type: "function_call_output", call_id, output: result }));
 
-test("calls are answered by items, several at once too, and reasoning in the history is skipped", async () => {
+test("results of parallel calls are accepted as input items, and reasoning items in the history are skipped", async () => {
   const input: Items = [{ role: "user", content: asking }];
   const first = await ask(input);
   expect(callsIn(first).map(({ name }) => name)).toEqual(["depth_of", "width_of"]);

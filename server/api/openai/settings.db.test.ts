@@ -244,7 +244,7 @@ describe("unknown members", () => {
     expect(await refusal(ask({ top_k: 1 }, clientOf(own)))).toMatchObject({ status: 422, param: "top_k" });
   });
 
-  test("previous_response_id, which refers to stored state, is refused even if a connection lists any member", async () => {
+  test("previous_response_id, which refers to stored state, is refused even if a connection allows every member with *", async () => {
     const mine = await connected(["*"]);
     const stored = { model: FAST, input: "x", previous_response_id: "resp_1" };
     expect(await refusal(clientOf(mine).responses.create(stored))).toMatchObject({

@@ -44,7 +44,7 @@ function pageSize(view: DataView, at: number): number | null {
   return at + size <= view.byteLength ? size : null;
 }
 
-/** Reads a stream's first packet: its codec, rate and samples to skip. Null for any other codec. */
+/** Reads a stream's first packet: its codec, rate and samples to skip. Null if it is too short, or neither Opus nor Vorbis. */
 function readHead(view: DataView, at: number): (Stream & { skipped: number }) | null {
   if (at + 16 > view.byteLength) return null;
   const word = String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + at, 8));

@@ -18,8 +18,9 @@ const threads = threadsOf<PictureTask, ImagingAnswer>({
 });
 
 /**
- * Reads a picture, removes its key color, cuts it into cells and writes them as PNG. The same picture gives the same bytes.
- * Rejects if the picture cannot be read or takes too long. Pictures are processed one at a time, on a worker thread.
+ * Reads a picture, removes its key color and cuts it into cells as far as `wanted` asks for it, and writes the results as PNG.
+ * The same input gives the same bytes. Rejects if the picture cannot be read or takes too long. Pictures are processed one at a
+ * time, on a worker thread.
  */
 export async function processImage(bytes: Uint8Array, wanted: PictureProcessing): Promise<Processed> {
   const answer = await threads.run({ bytes, wanted });

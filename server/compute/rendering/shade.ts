@@ -143,7 +143,7 @@ function directionsAt(place: Place, { positions, normals }: Scene, eye: Eye) {
   const sight: Direction = { x: 0, y: 0, z: 0 };
   const p = (vertex: number, axis: number) => positions[vertex * 3 + axis]!;
 
-  /** Sets `normal`. */
+  /** Sets `normal` to the unit normal on the visible side of the surface. */
   function setNormal({ hasMadeNormals }: Surface): void {
     const { i, j, k } = corners;
     let [nx, ny, nz] = [mixed(normals, 3, 0), mixed(normals, 3, 1), mixed(normals, 3, 2)];
@@ -173,7 +173,7 @@ function directionsAt(place: Place, { positions, normals }: Scene, eye: Eye) {
     normal.z = (nx * b[0] + ny * b[1] + nz * b[2]) * side;
   }
 
-  /** Sets `sight`. */
+  /** Sets `sight` to the unit vector from the surface to the eye. */
   function setSight(): void {
     const dx = eye.position[0] - mixed(positions, 3, 0);
     const dy = eye.position[1] - mixed(positions, 3, 1);

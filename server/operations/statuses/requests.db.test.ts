@@ -74,7 +74,7 @@ describe("capability requests", () => {
     expect(two.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
   });
 
-  test("list is newest first in pages, by project and status; 422 for a cursor of another list, 403 for another project", async () => {
+  test("the list is newest first, in pages, and filters by project and status; an invalid value is 422, and another project 403", async () => {
     const first = (await get(200, `${REQUESTS}?limit=2`)).json;
     expect(first.items.length).toBe(2);
     const second = (await get(200, `${REQUESTS}?limit=2&cursor=${first.nextCursor}`)).json;

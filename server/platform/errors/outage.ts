@@ -37,7 +37,7 @@ function codeBeneath(error: Error): string {
   return meta?.driverAdapterError?.cause?.originalCode ?? "";
 }
 
-/** Other errors have the same codes, such as ENOENT of a file; a connection's error names no system call or one of sockets. */
+/** Other errors can have the same codes, such as ENOENT for a file. A connection's error has no `syscall`, or one of these. */
 function isOfDatabase(error: Error): boolean {
   if (!("syscall" in error)) return true;
   return (

@@ -64,7 +64,7 @@ function* counted(texts: readonly string[], vocabulary: Vocabulary): Generator<u
       const piece = stretch.slice(at, end);
       at = end;
       if (++pieces % STEPS === 0 || piece.length > STRETCH) yield;
-      // A lone surrogate is encoded as the replacement character, as everywhere.
+      // Buffer.from encodes a lone surrogate as the replacement character.
       const bytes = isAscii(piece) ? piece : Buffer.from(piece).toString("latin1");
       const isToken = bytes.length <= vocabulary.longest && vocabulary.ranks.has(bytes);
       count += isToken ? 1 : yield* tokensOfPiece(bytes, vocabulary);

@@ -99,7 +99,7 @@ type Reading = {
  */
 export function readResponse(reply: HttpReply, io: ProviderIo, reading: Reading) {
   const { vendor = "OpenAI", explain, delivered = null } = reading;
-  // A response has its own error next to its usage.
+  // A response reports its own error next to its usage; `parseAnswer` would throw before the usage is read.
   const isResponse = typeof reply.body === "object" && reply.body !== null && "output" in reply.body;
   const read = isResponse ? parseReply : parseAnswer;
   const answer = read(ResponsesReply, reply, io, explain);

@@ -23,7 +23,6 @@ import { gatherResponse } from "./stream";
 
 /* Text through the Responses API. Nothing is stored at the vendor. */
 
-/** Sends high detail unless low is requested, because the models' token bound assumes it. */
 function toInput(message: TextMessage): object[] {
   if (message.role === "tool")
     return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
@@ -39,6 +38,7 @@ function toInput(message: TextMessage): object[] {
   return [...reasoning, ...(messageText(message) === "" ? [] : [toSpoken(message)]), ...calls];
 }
 
+/** Pictures are sent in high detail unless low is requested, because the models' token bound assumes it. */
 function toSpoken({ role, content }: TextMessage) {
   if (typeof content === "string") return { role, content };
   return {

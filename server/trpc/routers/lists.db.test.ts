@@ -112,7 +112,7 @@ async function conditionsOf({ text, values }: pg.QueryConfig): Promise<string> {
 const OTHER_FILTERS =
   /IS NULL|status|is_blind|completed_at|artifact|capability_key|provider|model|micros|tags|created_at|idempotency/g;
 
-test("a filter that is absent is no part of the plan of the list of jobs", async () => {
+test("the query plan of the job list has no condition for an absent filter", async () => {
   const { ctx, projectId } = await makeProject();
   const { jobId } = await jobs.submit(ctx, FAST, { input: words });
   await copyJob(jobId, 3_000);

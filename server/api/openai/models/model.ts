@@ -52,7 +52,7 @@ async function readTarget(
   name: string,
   { capability, kind, projectId }: { capability: Capability; kind: ModelKind; projectId: string | undefined },
 ): Promise<NonNullable<ModelRequest["named"]>> {
-  // Models of every installation need no lookup of the project's own accounts.
+  // A model that does not depend on the project's own accounts is found without reading them.
   const listed = catalog.targetsOfPort(capability).find((target) => catalog.routeKey(target) === name);
   if (listed) return toNamed(listed);
   const viewer = await catalog.viewerOf(ctx, { projectId });
