@@ -18,7 +18,8 @@ import type { Viewer } from "./viewer";
 export type Published = { body: Uint8Array; etag: string };
 
 // The catalog depends only on this build's code and this process's settings, so an answer stays valid once it is made.
-// Each text is checked against its contract when it is made, since nothing checks it later.
+// Its parts are checked against their contracts when they are made, since nothing checks them later; what the list adds to a
+// descriptor is not checked.
 const ready = new Map<string, unknown>();
 
 /** Projects have many combinations of connections, so the cache is emptied when it holds this many answers. */

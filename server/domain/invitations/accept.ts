@@ -76,8 +76,8 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
     const isNewcomer = offered.known_id === null && ctx.principal.kind === "anonymous";
     const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
     return changeAccess(async (client) => {
-      // The lock orders this against a simultaneous removal or demotion of the inviter: it comes either before the
-      // invitation is judged or after it was accepted.
+      // The lock orders this against a simultaneous removal or demotion of the inviter: that change is written either
+      // before the invitation is checked or after it was accepted.
       await lockInviter.run(client, { tokenHash: hash("sha256", input.token, "buffer") });
       const row = await findOpen(ctx, input.token, client);
       const userId = passwordHash

@@ -16,9 +16,9 @@ import { column, int4, maybe, names, type Of, pick, present, text, timestamptz }
 import { statement } from "@/server/sql/statement";
 
 const LIFETIME_MS = 7 * DAY_MS;
-/** An organization may send this many letters a day, so that it cannot fill anyone's mailbox. */
+/** An organization may send this many invitation emails in 24 hours, so that it cannot fill anyone's mailbox. */
 const MOST_LETTERS_A_DAY = 200;
-/** The letter of an invitation can be sent again only after this time. */
+/** The email of an invitation can be sent again only after this time. */
 const LETTER_EVERY_MS = 60_000;
 
 const ROW = pick(invitation, "id organization_id email role nonce invited_by sent_at expires_at");
@@ -32,7 +32,8 @@ const listOpen = statement("invitation.list.open", {
 });
 
 /**
- * Returns the open invitations of an organization, including expired ones, newest first. Only its admins may call this.
+ * Returns the open invitations of an organization, including expired ones, newest first. Only its admins and owners may
+ * call this.
  */
 export async function invitationsOf(ctx: Ctx, organizationId: string): Promise<Invitation[]> {
   access.authorize(ctx, "admin", { organizationId });
@@ -69,10 +70,10 @@ const addInvitation = statement("invitation.insert", {
 });
 
 /**
- * Offers an e-mail address a place in an organization, with a link that works once and for seven days. Only admins may
- * invite, to no role above their own. The link is only in the letter, so that no one but a reader of that mailbox can
- * accept. Throws `InvalidInput` for a member or an address that is already invited, and `RateLimited` above the limits
- * of letters.
+ * Offers an email address a place in an organization, with a link that works once and for seven days. Only admins and
+ * owners may invite, to no role above their own. The link is only in the email, so that no one but a reader of that
+ * mailbox can accept. Throws `InvalidInput` for a member, for an address that is already invited and if this installation
+ * sends no email, and `RateLimited` above the limit of emails.
  */
 export async function invite(ctx: Ctx, { organizationId, email, role }: Invite): Promise<Invitation> {
   const own = access.authorize(ctx, "admin", { organizationId });
@@ -128,8 +129,9 @@ const renewLink = statement("invitation.update.resent", {
 });
 
 /**
- * Sends a new letter with a new link for another seven days, and the previous link stops working. Only admins may call
- * this. Throws `RateLimited` if the last letter was just sent.
+ * Sends another email with a new link for another seven days, and the previous link stops working. Only admins and owners
+ * may call this, and only an owner for an owner's invitation. Throws `RateLimited` if the last email was just sent or the
+ * limit of emails is reached.
  */
 export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<Invitation> {
   return inTransaction(async (client) => {
@@ -167,8 +169,8 @@ const markWithdrawn = statement("invitation.update.withdrawn", {
 });
 
 /**
- * Withdraws an invitation: its link stops working, and a letter that has not left is not sent. Only admins may call
- * this.
+ * Withdraws an invitation: its link stops working, and an email that is still queued is not sent. Only admins and owners
+ * may call this, and only an owner for an owner's invitation.
  */
 export async function withdrawInvitation(ctx: Ctx, invitationId: string): Promise<void> {
   await inTransaction(async (client) => {

@@ -6,7 +6,7 @@ type Spelled = {
 };
 
 /**
- * Returns the secret that `credentials` and `secret` spell. Both may be given if they mean the same. Throws a
+ * Returns the secret given as `credentials` or as `secret`. Both may be given if they mean the same. Throws a
  * `ValidationFault`, which contains neither value, if both are missing or they differ.
  */
 export function spelledSecret({ credentials, secret }: Spelled): string {

@@ -23,7 +23,10 @@ const listMembers = statement("membership.list.organization", {
      WHERE membership.organization_id = $organizationId ORDER BY membership.created_at, user_id`,
 });
 
-/** Members of an organization, in the order in which they joined. For its members. */
+/**
+ * Members of an organization, in the order in which they joined. Only its members and operators may read
+ * them.
+ */
 export async function membersOf(ctx: Ctx, organizationId: string): Promise<Member[]> {
   access.authorize(ctx, "viewer", { organizationId });
   const rows = await listMembers.all(pool, { organizationId, now: ctx.now() });
@@ -44,8 +47,8 @@ const updateRole = statement("membership.update.role", {
 });
 
 /**
- * Gives a member another role, effective from the next request. For admins: no one grants a role above their
- * own or changes a member above them, and at least one owner always stays.
+ * Gives a member another role, effective from the next request. Only admins and owners may call this: no one
+ * grants a role above their own or changes a member above them, and at least one owner always stays.
  */
 export async function changeRole(
   ctx: Ctx,

@@ -16,10 +16,12 @@ import {
 } from "./keys";
 
 /**
- * Creates a key that replaces another: same name, project, environment and scopes, and the same lifetime. The
- * old key works until the overlap ends, or until its own end if that is sooner. The caller receives the new
- * key, so the old key's scopes must be within their role or the management key's grant. KeyNotRotatable for a
- * management key, and for a key that has ended or was already rotated.
+ * Creates a key that replaces another: same name, project, environment and scopes, and the same lifetime, but
+ * no longer than that of the management key that created the old one. The old key works until the overlap
+ * ends, or until its own end if that is sooner. The caller receives the new key, so the old key's scopes must
+ * be within their role or the management key's grant. Throws KeyNotRotatable for a management key, and for a
+ * key that has ended or was already rotated; AuthenticationFailed if the management key that created the old
+ * one has ended.
  */
 export async function rotateKey(
   ctx: Ctx,

@@ -54,8 +54,9 @@ function recordTerms({ kind, code }: Pick<NewEnding, "kind" | "code">) {
 
 /**
  * The statements for the end of a pinned execution: one writes status, last submission, record, content, hold
- * and ledger. Of an answer that arrives after another end, a correction keeps the hashes and figures.
- * `clocks`: the durations that this process measured; if absent, they are computed from the rows.
+ * and ledger. If an answer arrives after the execution has already ended, its hashes and figures are stored
+ * as a correction. `clocks`: the durations that this process measured; if absent, they are computed from the
+ * rows.
  */
 export function storeOf(
   held: HeldPin,
@@ -215,6 +216,6 @@ const findWritten = statement("pinned_record.find.written", {
   sql: "SELECT FROM pinned_record WHERE id = $id AND hash = $hash",
 });
 
-/** True if a statement whose answer was lost wrote this record. */
+/** True if this record was written by a statement whose confirmation was lost. */
 const isWritten = async (receiptId: string, { hash }: SealedPin["record"]): Promise<boolean> =>
   (await findWritten.count(pool, { id: receiptId, hash })) > 0;

@@ -8,7 +8,7 @@ import { publicUrl } from "@/server/platform/settings/env";
 export const allowsExternal = (settings: ProjectAccess["organizationSettings"]): boolean =>
   settings.externalActions !== false;
 
-/** URL of the settings page on which an admin can turn calls of providers on and off. */
+/** URL of the settings page on which an admin can turn calls to providers on and off. */
 export const externalSwitchOf = (projectId: string): string =>
   `${publicUrl}/projects/${projectId}/organization?view=settings`;
 

@@ -45,7 +45,7 @@ export type Estimate = {
    */
   account?: {
     credentialId: string;
-    /** A model that the owner of the account lists, with its price at that time. */
+    /** A model that the owner of the account lists, with its price at the time of the estimate. */
     model?: ModelFacts;
   };
   /** Reason for this route. Null for work that runs here. */
@@ -58,7 +58,8 @@ export type Estimate = {
    */
   sealed?: { hash: string; expiresAt: string | null };
   /**
-   * Exchange rate at that time, for showing amounts to an organization that is billed in another currency.
+   * Exchange rate at the time of the estimate, for showing amounts to an organization that is billed in
+   * another currency.
    */
   fx?: ScaledFxRate;
   /** Model that the caller named: `provider/model` or a model id. Null if the caller named none. */

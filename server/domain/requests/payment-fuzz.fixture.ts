@@ -35,7 +35,7 @@ export type Sold = {
   isOnItsWay: boolean;
   /** Time at which Stripe had the money, to the second; null while unpaid. */
   paidAt: number | null;
-  /** The batch that first reported its payment. */
+  /** Number of the batch whose messages first reported it as paid; null until then. */
   reportedIn: number | null;
 };
 type Quote = { id: string; expiresAt: number; endedIn: number | null };
@@ -120,7 +120,10 @@ export class World {
     this.pay(which, which % 2 === 0);
   }
 
-  /** Pays in a quote's last minutes, when Stripe keeps its page open for longer than the quote is valid. */
+  /**
+   * Opens a checkout in a quote's last minutes and pays it after the quote has expired, because Stripe keeps
+   * its page open longer.
+   */
   async payLate(which: number) {
     const leftMs = this.quote.expiresAt - this.now().getTime();
     if (leftMs < HOUR_MS) return;
@@ -170,7 +173,7 @@ export class World {
     if (charge.refundedCents > 0) this.tell(sale.say.refunded(charge.refundedCents));
   }
 
-  /** The payer's bank disputes the payment; the money returns only if the dispute is lost. */
+  /** The payer's bank disputes the payment; the payer gets the money back only if we lose the dispute. */
   dispute(which: number, quarters: number, isLost: boolean) {
     const sale = this.pick(this.paidSales(), which);
     if (!sale) return;

@@ -13,7 +13,7 @@ type Held = {
   /** The table and the condition of the unfinished rows, which are counted. */
   table: string;
   unfinished: string;
-  /** The table whose rows have the flows that are woken. */
+  /** The table of the rows for which flows are woken. */
   woken: string;
 };
 

@@ -12,12 +12,12 @@ const listOfProject = statement("adapter-defaults-of-project", {
   prepared: true,
 });
 
-/** Cached where changes are received, so that an execution of a project without defaults queries nothing. */
+/** Cached while this process receives changes, so that an execution of a project without defaults queries nothing. */
 const ofProject = remembered(
   (projectId: string): Promise<readonly Of<typeof ROW>[]> => listOfProject.all(pool, { projectId }),
 );
 
-/** Alias ids by capability, for executions in an environment that name no adapters. */
+/** Ids of the default aliases in an environment by capability, for executions that name no adapters. */
 export async function defaultsOf(place: {
   projectId: string;
   environment: string;

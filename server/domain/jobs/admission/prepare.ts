@@ -236,7 +236,7 @@ function whatIsKept(
   return {
     payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
     payload_id: newId("payload"),
-    // A synchronous run never reads its request back, so nothing is written if nothing is to be kept.
+    // A synchronous run never reads its request back, so the content is not stored if only hashes are kept.
     payload_content: kind === "invoke" && retentionRequirement === "HashesOnly" ? null : content,
     payload_sha256: contentHash,
     payload_bytes: Buffer.byteLength(content),

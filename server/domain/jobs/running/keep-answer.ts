@@ -110,7 +110,7 @@ async function storeAndEnd(
       break;
     } catch (cause) {
       log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
-      // The answer may have been stored although its reply was lost.
+      // The answer may have been stored although the database's confirmation was lost.
       const known = await lastAttemptOf(work.job).catch(() => null);
       if (known?.answer && !known.answer.isSetAside) break;
       const isKept = row.answer?.isSetAside === true;
