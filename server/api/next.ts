@@ -16,7 +16,7 @@ export function serve(...endpoints: Endpoint[]): Record<(typeof METHODS)[number]
   return handlers(router(endpoints));
 }
 
-/** The same for a router, e.g. one without endpoints that answers every path with NotFound. */
+/** The exports of a Next route file for a router, e.g. one without endpoints that answers every path with NotFound. */
 export function handlers(route: Router): Record<(typeof METHODS)[number], Handler> {
   const handle: Handler = async (request) => toResponse(await route(toIncoming(request)));
   return {

@@ -316,6 +316,6 @@ export function stageAsCapability(capability: Capability, stage: Stage<unknown, 
       ...stage.execute,
       ...(sources ? { sources } : {}),
       ...(materialize ? { materialize } : {}),
-    }, // the stage's own port decides which of the union's members this is
+    }, // the stage's own port makes this a valid member of the union
   };
 }

@@ -137,7 +137,8 @@ export default defineCapability({
   ],
   execute: {
     port: "text",
-    // No language needs less than a sixth of another's bytes.
+    // In any language, a translation has at least a sixth of the source's bytes. A model whose output limit in tokens is
+    // below that number is not used.
     accepts: ({ items }, model) => bytesOf(items) / 6 <= (model.maxOutputTokens ?? Number.POSITIVE_INFINITY),
     prefers: (_input, model) => 10 * Number(isNative(SHAPE, model)) + gradeRank(model, "fast"),
     async materialize(_input, _files, options) {

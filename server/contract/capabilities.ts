@@ -102,7 +102,7 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   inputSchema: JsonObject,
   outputSchema: JsonObject,
   uiSchema: JsonObject.optional(),
-  /** A request without a key runs as well; a key makes its repeat safe. */
+  /** Always false: a request without an idempotency key is accepted, but only one with a key can be repeated safely. */
   idempotencyRequired: z.boolean(),
   idempotencyRecommended: z.boolean(),
   estimateAvailable: z.boolean(),

@@ -108,7 +108,10 @@ export const Credential = z
     /** Request members that are passed through; null means the default list, or a provider that accepts none. */
     passThrough: z.array(z.string()).nullable(),
     requestRules: RequestRules,
-    /** Result of the last check with the provider. */
+    /**
+     * The provider's last verdict on the credential; `ready` if the provider cannot be asked. A check that does not reach
+     * the provider leaves the status unchanged.
+     */
     status: z.enum(["ready", "refused"]),
     checkedAt: DateTime.nullable(),
     createdBy: z.string().nullable(),

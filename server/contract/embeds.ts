@@ -291,7 +291,7 @@ export const EmbedBootstrap = z
     actions: z.array(SurfaceAction),
     initialInputs: JsonObject,
     lockedInputs: JsonObject,
-    /** The source of the form; null for a session without a single capability. */
+    /** The capability from which the form is built; null for a session that is not bound to exactly one capability. */
     capability: z
       .object({
         key: z.string(),

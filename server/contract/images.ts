@@ -279,8 +279,9 @@ const NAME_CHARACTERS = 50;
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i;
 
 /**
- * Turns a label into a file name of letters, digits, dashes and underscores. Names are unique, also on file systems
- * that ignore case.
+ * Turns a label into the name of a PNG file. Its stem has only letters, digits, combining marks, dashes and underscores,
+ * or is the cell's id if the label has none of these or is reserved. Names are unique, also on file systems that ignore
+ * case.
  */
 function cellFilename(label: string | null, sliceCellId: string, taken: Set<string>): string {
   const words = (label ?? "")

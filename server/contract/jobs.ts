@@ -163,7 +163,8 @@ export const Job = z
     currency: z.string(),
     charge: Charge.nullable().describe("What the customer pays. Null while its comparison is not judged."),
     /**
-     * `deferred`: on the provider's cheaper tier, unless the provider refuses it. Null if the job calls no provider.
+     * `deferred`: on the provider's cheaper tier, unless the provider refuses it. Null if the job calls no provider, and
+     * while its comparison is not judged.
      */
     processing: z.enum(["standard", "deferred"]).nullable(),
     /** A person's later finding about a charge that was unknown at the end; the sealed receipt does not change. */

@@ -79,7 +79,7 @@ const FAMILIES_BY_NAME = {
 export type FamilyName = keyof typeof FAMILIES_BY_NAME;
 
 /** All families, with name and title. */
-export const FAMILIES: readonly { name: FamilyName; title: string }[] = ownKeys(FAMILIES_BY_NAME) // the keys of the table are its names
+export const FAMILIES: readonly { name: FamilyName; title: string }[] = ownKeys(FAMILIES_BY_NAME) // the keys of the table are the family names
   .map((name) => ({ name, title: FAMILIES_BY_NAME[name].title }));
 
 export const isFamilyName = (text: string): text is FamilyName => Object.hasOwn(FAMILIES_BY_NAME, text);

@@ -5,7 +5,7 @@ import { PERIODIC_TASKS, startPeriodicTasks } from "@/server/worker/periodic-tas
 
 /**
  * The work of a web process besides answering requests. Starts at once; `stop` ends each task and writes the
- * noted uses and connection outcomes.
+ * recorded uses of keys and sessions, and the outcomes of connections.
  */
 export async function startBackground(): Promise<{ stop(): Promise<void> }> {
   const watch = await access.watchChanges();

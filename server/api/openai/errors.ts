@@ -51,8 +51,8 @@ export function toOpenAIError({
 }
 
 /**
- * Converts any error to `{error: {message, type, param, code}}`. The `x-should-retry` header follows from its code unless the
- * error sets it: without the header, clients retry every 408, 409, 429 and 5xx.
+ * Converts any error to `{error: {message, type, param, code}}`. Sets the `x-should-retry` header by the error's code unless
+ * the error sets it: without the header, clients retry every 408, 409, 429 and 5xx.
  */
 export function toOpenAIWire(error: unknown, requestId: string): WireError {
   const wire = toWire(error, requestId);

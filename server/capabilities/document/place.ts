@@ -5,9 +5,9 @@ export type PageSpan = { page: number; start: number; end: number };
 type Folded = { plain: string; starts: number[]; ends: number[] };
 
 /**
- * Finds quotes in pages. Differences in white space, ligatures, quotation marks, dashes, soft hyphens and combining
- * accents are ignored, and so is the hyphen of a word broken at the end of a line. A match must not begin or end inside
- * a number: `18.40` is not found in `118.40`.
+ * Finds quotes in pages. Differences in white space, ligatures, quotation marks, dashes and soft hyphens are ignored, and
+ * so are the encoding of accents (one character or a combining mark) and the hyphen of a word broken at the end of a
+ * line. A match must not begin or end inside a number: `18.40` is not found in `118.40`.
  */
 export function finderIn(pages: string[]): (quote: string) => PageSpan | null {
   const asWritten = pages.map((page) => fold(page, false));

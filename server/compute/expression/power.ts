@@ -141,7 +141,7 @@ function terminatingInverse(context: Evaluation, base: Decimal): Decimal | null 
   const isPowerOfTwo = (coefficient & (coefficient - 1n)) === 0n;
   const isPowerOfFive = [fives - 1, fives, fives + 1].some((n) => n >= 0 && 5n ** BigInt(n) === coefficient);
   if (!isPowerOfTwo && !isPowerOfFive) return null;
-  // 1/2^a is 5^a/10^a: the inverse has at most 2.4 digits for each digit here.
+  // 1/2^a is 5^a/10^a: the inverse has at most 3 digits for each digit here, as in 1/8 = 0.125.
   spend(context, price.quotient(digitsOf(base), 3 * digitsOf(base)));
   return new Exact(1).div(base);
 }

@@ -6,7 +6,7 @@ import { type JsonReader, jsonReader } from "./text";
 /** One tensor, whose bytes lie from `begin` up to `end` (excluded) after the header. */
 export type Tensor = { dtype: Dtype; shape: readonly number[]; begin: number; end: number };
 
-/** Content of a header, in its own order. */
+/** Content of a header; both maps keep the order of the header's JSON. */
 export type Header = {
   metadata: ReadonlyMap<string, string>;
   tensors: ReadonlyMap<string, Tensor>;

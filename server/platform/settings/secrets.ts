@@ -81,7 +81,7 @@ export function readSecrets(settings: Env = env): Secrets {
   checkSettings(settings);
   const { NEXTAUTH_SECRET, CAPSTAN_VAULT_KEY, CAPSTAN_VAULT_OTHER_KEYS } = settings;
   const stored = NEXTAUTH_SECRET && CAPSTAN_VAULT_KEY ? null : readOrMake(storedAt(settings));
-  // A key of the environment comes with its own other keys, because those of the file belong to the file's key.
+  // If CAPSTAN_VAULT_KEY is set, the file's other keys are not used: they belong to the file's key.
   const texts = CAPSTAN_VAULT_KEY
     ? [CAPSTAN_VAULT_KEY, ...CAPSTAN_VAULT_OTHER_KEYS]
     : [stored?.vaultKey ?? "", ...(stored?.otherVaultKeys ?? []), ...CAPSTAN_VAULT_OTHER_KEYS];

@@ -18,7 +18,10 @@ export const projectsRouter = router({
   list: reads(Nothing, z.array(ProjectChoice), listJoinedProjects),
   approvalRules: query(api.getApprovalRules),
   setApprovalRules: mutation(api.setApprovalRules),
-  /** The display name of a caller in a project; null if they are not in its organization, or were removed. */
+  /**
+   * The name of the key, or the email address of the person, with this id; null if they are not in the
+   * organization of the project, or were removed.
+   */
   caller: reads(
     z.object({ project_id: z.string().min(1).max(64), principal_id: z.string().min(1).max(64) }),
     z.object({ name: z.string().nullable() }),
