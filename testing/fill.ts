@@ -70,7 +70,7 @@ const PINS = `SELECT id FROM pinned_execution WHERE project_id = $1 AND complete
 export type Filling = {
   projectId: string;
   organizationId: string;
-  /** A third of all copies are of this tenant, so that a list which reads the rows of others is seen. */
+  /** A third of all copies belong to this second tenant, so that a list that reads the rows of other tenants is noticed. */
   other: { projectId: string; organizationId: string };
   userId: string;
   /** Numbers of the first and the last copy. Times rise with the numbers: 0 is 400 days ago, and `total` is now. */
@@ -171,7 +171,7 @@ function copiedOf(value: string, name: string, type: string): string {
   return value;
 }
 
-/** Makes a quarter of the copied pins ones that were canceled before they ran, which have no record. */
+/** Changes a quarter of the project's copied pins to ones that were canceled before they ran, which have no record. */
 async function cancelSome(client: pg.Client, { projectId }: Filling): Promise<void> {
   const canceled =
     "SELECT id FROM pinned_execution WHERE project_id = $1 AND id IN (SELECT 'pin_' || ulid FROM m WHERE n % 4 = 0)";

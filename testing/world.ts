@@ -92,7 +92,7 @@ export async function startJob(ctx: Ctx, jobId: string, runId: string = randomUU
   return (await claimForRun(ctx, jobId, runId))?.started ?? null;
 }
 
-/** Copies a job's row this many times, each with its own id and key, and with these columns from SQL. */
+/** Copies a job's row this many times, each with its own id and key; `set` gives SQL expressions for further columns. */
 export async function copyJob(
   jobId: string,
   copies: number,

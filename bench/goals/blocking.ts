@@ -52,7 +52,7 @@ export async function measureBlocking(bench: Bench, { match }: { match?: string 
     return measureUntilWithin({ operation: operation.name, what, bytes: body.length }, async () => {
       await meter.begin();
       const since = performance.now();
-      // Each body has a connection of its own: while a large one was made, the server may have closed an idle one.
+      // Each request opens a new connection, because the server may close an idle one while a large body is made.
       const answer = await ask(`${web.url}${operation.path}`, {
         method: operation.method,
         reset: true,

@@ -9,7 +9,7 @@ import { type Inflated, inflated } from "./inflate";
  */
 
 const MEGABYTE = 1024 * 1024;
-/** Leaves room below the limit for the text around what is inflated. */
+/** Bytes left below the limit for the text around what is inflated. */
 const MARGIN = 8 * 1024;
 /** Longest slice of the event loop, in milliseconds of its thread's CPU time, for bodies up to 1 MiB and for larger ones. */
 export const LIMITS = { small: 25, large: 200 };
@@ -91,7 +91,7 @@ function bodiesOf(operation: Operation, first: Row[] | undefined): Inflated[] {
   return first ? asIn(shapesOf(first).slice(0, WORST), all) : all;
 }
 
-/** Tries bodies as large as the operation takes: all, or some of those that were worst when they were small. */
+/** Tries bodies as large as the operation accepts: all, or some of those that were worst when they were small. */
 async function grow(operation: Operation, measure: Measure, small: Row[] | undefined): Promise<Row[]> {
   const all = [...inflated(operation.schema, operation.base, operation.limit - MARGIN)];
   const rows: Row[] = [];

@@ -89,8 +89,8 @@ function toSql(value: string | null, type: string, model: Model): string {
 }
 
 /**
- * Runs the script for `seconds` over so many connections and returns transactions per second; a trial (with a pause) runs two
- * transactions per connection instead.
+ * Runs the script for `seconds` over this many connections and returns transactions per second. A trial, which has a pause, runs
+ * two transactions per connection instead.
  */
 export async function pgbench(
   { postgres }: World,

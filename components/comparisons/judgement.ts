@@ -4,10 +4,13 @@ import { TERMINAL } from "@/server/contract/enums";
 type Entry = Comparison["entries"][number];
 type Standing = Pick<Entry, "entryId" | "status">;
 
-/** The current choice: an entry, a tie or none, and the best value. */
+/**
+ * The reader's choice so far: `overall` is the winning entry, a tie or none, and `value` is the entry that is the best
+ * value.
+ */
 export type JudgementChoice = {
   overall: { winner: string } | "tie" | "none" | null;
-  /** Null for the winner. */
+  /** Null if there is no winner, or if the winner is also the best value. */
   value: string | null;
 };
 export const NOTHING_CHOSEN: JudgementChoice = { overall: null, value: null };

@@ -226,7 +226,7 @@ export function variantName(schema: InputSchema): string {
   );
 }
 
-/** A copy with another value at this path; undefined removes it. */
+/** A copy with another value at this path. Undefined removes a member of an object, and stays as an entry of a list. */
 export function withValue(whole: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;

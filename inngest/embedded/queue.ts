@@ -59,7 +59,7 @@ export async function startQueue({ pool, log, tasks, concurrency, stopMs, newNam
           concurrentJobs: concurrency,
           localQueue: { size: concurrency, ttl: KEEP_MS },
           completeJobBatchDelay: COMPLETE_AFTER_MS,
-          failJobBatchDelay: COMPLETE_AFTER_MS, // without a delay, a failure of this report would be an unhandled rejection and end the process
+          failJobBatchDelay: COMPLETE_AFTER_MS, // without a delay, failing to store a job's failure would be an unhandled rejection and end the process
           pollInterval: POLL_MS,
         },
       },

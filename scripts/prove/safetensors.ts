@@ -27,7 +27,7 @@ function report(isGood: boolean, text: string): void {
 
 const megabytes = (bytes: number) => Math.round(bytes / 1024 ** 2);
 
-/** The largest resident size in bytes since it was last set; `fileOfLength` looks at it once per MiB of the file. */
+/** The largest resident size in bytes since the measurement began; `fileOfLength` samples the size once per MiB of the file. */
 let mostRss = 0;
 
 /** Yields a file with this many bytes of data; each piece is a buffer of its own, as from a socket. */

@@ -39,7 +39,10 @@ export async function catalogOf(client: pg.Client): Promise<Catalog> {
   return { names, required, tables };
 }
 
-/** The names that an older version needs and the newer one lacks, one per line. */
+/**
+ * Everything in which the newer version breaks an older one, one per line: names that it lacks, and columns of existing tables
+ * that it newly requires, as `required …`.
+ */
 export function lostIn(older: Catalog, newer: Catalog): string[] {
   const gone = [...older.names].filter((name) => !newer.names.has(name));
   const asked = [...newer.required].filter(

@@ -6,7 +6,7 @@ import { Textarea } from "@/components/ui/textarea";
 import type { Aria } from "./frame";
 import { UnreadTexts } from "./unread";
 
-/** A JSON text editor for a value that may also change elsewhere. Invalid text stays as typed. */
+/** A JSON text editor for a value that may also change elsewhere. Invalid text stays as typed until the value changes. */
 export function JsonText({
   aria,
   value,
@@ -26,7 +26,7 @@ export function JsonText({
   className?: string;
 }) {
   const written = value === undefined ? "" : JSON.stringify(value, null, 2);
-  // Valid text follows the value. Invalid text is kept until it is valid.
+  // The typed text is shown, valid or not, while the value is the one it belongs to; a change from elsewhere replaces it.
   const [draft, setDraft] = useState<{ text: string; of: string } | null>(null);
   const text = draft && draft.of === written ? draft.text : written;
   const problem = problemOf(text, holds);

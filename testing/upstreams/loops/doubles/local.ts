@@ -32,7 +32,7 @@ export const VLLM: Double = {
   model: "Qwen/Qwen3-32B",
   from: [
     "https://docs.vllm.ai/en/stable/features/reasoning_outputs/",
-    "https://github.com/vllm-project/vllm/issues/38488", // reads only `reasoning`, and silently drops the older name
+    "https://github.com/vllm-project/vllm/issues/38488", // vLLM reads only `reasoning`, and silently drops `reasoning_content`
     "https://github.com/abetlen/llama-cpp-python/issues/1784", // the ids of its calls
     "https://github.com/vllm-project/vllm/issues/19419", // arguments that are not JSON
     "https://github.com/agentjido/req_llm/pull/428", // a content list without parts
