@@ -20,7 +20,7 @@ test("the rate covers the last half minute, not the whole run", () => {
   expect(samples.length).toBeLessThanOrEqual(5);
 });
 
-test("a page that slept measures over the time it slept", () => {
+test("after a suspended page resumes, the rate is averaged over the suspension", () => {
   expect(rateOf(readings([0, 0], [4, 8], [304, 608]))).toBe(2);
 });
 

@@ -6,7 +6,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, keepLooks, open } fro
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 800 };
 
-test("a person disconnects a sign-in that is not theirs, by their password, and their other session ends", {
+test("a person disconnects an identity provider with their password, and their other session ends", {
   tag: "@long",
 }, async ({ browser }) => {
   const person = makePerson("member");

@@ -18,7 +18,7 @@ const PAGES = readdirSync("app", { recursive: true, encoding: "utf8" })
   .filter((file) => /(^|\/)page\.tsx$/.test(file))
   .map((file) => `/${file.replace(/\/?page\.tsx$/, "")}`.replaceAll(/\/\([^)]*\)/g, "") || "/");
 
-/** The pages to search: all in full size, otherwise every fourth and those about secrets. */
+/** The pages to search: all of them in a full run, otherwise every fourth and those about secrets. */
 const swept = () =>
   PAGES.filter(
     (page, place) => isFull() || place % 4 === 0 || /(connections|keys|webhooks|panels|account)$/.test(page),

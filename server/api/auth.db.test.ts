@@ -45,7 +45,7 @@ const post = (headers: Record<string, string | undefined>) => respond(write, inc
 async function* nothing() {}
 
 describe("API keys", () => {
-  test("a key identifies itself, and the case of its scheme does not matter", async () => {
+  test("a key identifies its caller, and the case of the Bearer scheme does not matter", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER "]) {
       const answer = await get({ authorization: `${scheme} ${tenant.apiKey}` });
       expect(jsonOf(answer)).toEqual({ kind: "service_principal", id: tenant.keyId });

@@ -215,12 +215,15 @@ describe("structured generation", () => {
   test.each([
     ["is asked in words", { ...able, supports: {} }],
     ["promises JSON", able],
-  ])("a model that %s may wrap its object and reason before it", async (_name, model) => {
-    for (const text of ['```json\n{"a":1}\n```', '<think>{"b":2}</think>\n{"a":1}']) {
-      const whole = await settle("structured", { text }, { model });
-      expect(whole.typedOutput).toEqual({ a: 1 });
-    }
-  });
+  ])(
+    "a model that %s may put its object into a code block, and reasoning before it",
+    async (_name, model) => {
+      for (const text of ['```json\n{"a":1}\n```', '<think>{"b":2}</think>\n{"a":1}']) {
+        const whole = await settle("structured", { text }, { model });
+        expect(whole.typedOutput).toEqual({ a: 1 });
+      }
+    },
+  );
 
   test.each(['{"a":12345678901234567890}', '{"a":1,"a":2}', '{"a":1e400}'])(
     "%s is refused, since parsing would change its content",

@@ -52,7 +52,7 @@ test.each(["zod", "next-auth/react"])("no page of the panel loads %s before it n
   expect(waysTo(name)).toEqual([]);
 });
 
-test("the law sees what a page loads", () => {
+test("the import search finds the files that load React Query in the browser", () => {
   expect(waysTo("@tanstack/react-query").length).toBeGreaterThan(20);
 });
 

@@ -71,7 +71,7 @@ describe("preview", () => {
     expect((await fault(preview({ filePath: "README.md" }))).reason).toBe("unusable");
   });
 
-  test("a preview of a truncated list selects none, and still finds a file that is named", async () => {
+  test("a preview of a truncated file list selects no file, but finds a file that is named", async () => {
     const files = Object.fromEntries(
       [...Array(5)].map((_, index) => [`images/${index}.png`, Buffer.alloc(1)]),
     );

@@ -132,7 +132,7 @@ test("a key cannot cancel, retry or judge what runs in another environment", asy
   );
 });
 
-test("lists of a project have what ran in the key's environment, and all of it for a person", async () => {
+test("a project's lists show a key only its environment's executions, and show a person those of every environment", async () => {
   const { projectId } = tenant;
   const post = async (target: string, body: unknown) =>
     (await call("POST", target, { key: elsewhere, body })).json;

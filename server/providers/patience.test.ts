@@ -10,7 +10,7 @@ import { startVendor, type Vendor } from "./testing/vendor";
 const { tick } = createRequire(import.meta.url)("undici/lib/util/timers.js") as {
   tick(ms: number): void;
 };
-/** The clock checks for due timers only at a tick after the one that started them. */
+/** Ticks once a second, because the clock starts a timer at one tick and can end it only at a later one. */
 const pass = (seconds: number) => {
   for (let passed = 0; passed < seconds; passed += 1) tick(1_000);
 };

@@ -205,7 +205,7 @@ describe("anthropic streams", () => {
     });
   });
 
-  test("arguments that are nested too deeply are a failure and not lost", async () => {
+  test("a stream whose tool arguments are nested too deeply ends as failed, not as lost", async () => {
     const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
     const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`;
     vendor.answer(

@@ -9,7 +9,7 @@ beforeAll(openTenant);
 afterEach(() => server?.stop(0));
 
 describe("streams", () => {
-  /** An endless body that records how far it was read, and when it was ended. */
+  /** An endless body that records how many chunks were read, and whether it was ended or aborted. */
   function endless() {
     const seen = { chunks: 0, ended: false, aborted: false };
     const stream = endpoint({

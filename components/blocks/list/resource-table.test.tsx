@@ -36,7 +36,7 @@ test("a fact carries its header for a card, and an absent one leaves its cell em
   expect(html).toMatch(/data-header="Cost"[^>]*><\/td>/);
 });
 
-test("rows have their marks, their actions and a checkbox each, and totals follow the columns", () => {
+test("each row has its data attributes, its actions and a checkbox, and the totals are in the table's foot", () => {
   const html = draw({
     marks: ({ id }: Row) => ({ "data-thing": id }),
     actions: ({ name }: Row) => <button type="button">Open {name}</button>,

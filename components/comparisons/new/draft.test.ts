@@ -50,7 +50,7 @@ test("a comparison has two to four competitors", () => {
   ).toBe(3);
 });
 
-test("a recipe sends changed and omitted fields; a field without a value is not sent", () => {
+test("a recipe sends its changed fields, and null for a field that is left out; a field without a value is not sent", () => {
   const overrides = [
     { field: "prompt", value: "A barn", isLeftOut: false },
     { field: "seed", value: 7, isLeftOut: true },

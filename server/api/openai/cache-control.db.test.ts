@@ -77,7 +77,7 @@ const maximumOf = async (id: string) =>
     .most;
 
 describe("a model whose price lists cache writes", () => {
-  test("marks are sent in their places, and cache writes are recorded and charged at their rate", async () => {
+  test("cache-control marks are sent in their places, and cache writes are recorded and charged at their rate", async () => {
     own.vendor.answer(CLAUDES);
     const { status, json, text } = await chat(managed, marked(CLAUDE));
     expect(status, text).toBe(200);
@@ -100,7 +100,7 @@ describe("a model whose price lists cache writes", () => {
     expect(job).toMatchObject({ providerCostMicros: COST, warnings: [] });
   });
 
-  test("marks of a tool call and its result are sent", async () => {
+  test("cache-control marks of a tool call and of its result are sent to the provider", async () => {
     own.vendor.answer(CLAUDES);
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
     const { status, text } = await chat(managed, {
@@ -143,7 +143,7 @@ describe("a model whose price lists cache writes", () => {
     expect(held).toBe(fee(2 * input + output));
   });
 
-  test("more marks than the vendor allows are refused before sending", async () => {
+  test("more cache-control marks than the vendor allows are refused before sending", async () => {
     own.vendor.answer(CLAUDES);
     const messages = Array.from({ length: 5 }, () => ({ role: "user", content: "Hi", cache_control: MARK }));
     const { status, json } = await chat(managed, { model: CLAUDE, messages });
@@ -152,7 +152,7 @@ describe("a model whose price lists cache writes", () => {
     expect(own.vendor.arrived).toEqual([]);
   });
 
-  test("the Responses interface accepts marks on parts, tool results and tools", async () => {
+  test("the Responses interface accepts cache-control marks on parts, tool results and tools", async () => {
     own.vendor.answer(CLAUDES);
     const { status, text } = await managed.post("/v1/responses", {
       model: CLAUDE,
@@ -180,7 +180,7 @@ describe("a model whose price lists cache writes", () => {
   });
 });
 
-test("a model without prices for cache writes is sent no marks, and its execution has a warning", async () => {
+test("a model without prices for cache writes is sent no cache-control marks, and its execution has a warning", async () => {
   own.vendor.answer(COMPLETION);
   const { status, json, text } = await chat(own.tenant, marked(SMALL));
   expect(status, text).toBe(200);
@@ -195,7 +195,7 @@ test("a model without prices for cache writes is sent no marks, and its executio
   expect(events).not.toContain("budget_warning");
 });
 
-test("tools of the native interface accept the same mark", async () => {
+test("tools of the native interface accept the same cache-control mark", async () => {
   own.vendor.answer(COMPLETION);
   const invoke = (cache_control: unknown) =>
     own.tenant.post("/v1/capabilities/text.general.fast.v1/invoke", {
@@ -222,7 +222,7 @@ test("tools of the native interface accept the same mark", async () => {
   }
 });
 
-describe("a mark that is invalid or ignored", () => {
+describe("a cache-control mark that is invalid or ignored", () => {
   const wrong = [
     ...["", "ephemeral", 1, true, [], {}],
     ...[{ type: "forever" }, { type: ["ephemeral"] }, { ...MARK, ttl: "2h" }, { ...MARK, ttl: 5 }],

@@ -6,8 +6,8 @@ import { refusal, serveOpenAI } from "./client.fixture";
 import { insteadOf } from "./unserved";
 
 /*
- * Endpoints of OpenAI's interface that are not served, with its own client: it gets a readable error and sends no second
- * request.
+ * OpenAI's own client calls endpoints of OpenAI's interface that are not served. The client gets a readable error and sends no
+ * second request.
  */
 
 const world = serveOpenAI();

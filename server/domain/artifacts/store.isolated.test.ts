@@ -11,7 +11,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** The exports of this folder in a process with these settings. */
+/** Loads this folder's modules again, with these settings in the environment. */
 async function withSettings(settings: Record<string, string>) {
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   vi.resetModules();

@@ -87,8 +87,8 @@ type Act = {
   isByok: boolean;
   answer: Answer;
   /**
-   * Cancels before the run, or ends an ambiguous hold: by a total from a person, a late answer or a
-   * write-off.
+   * Leaves the execution as it is, cancels it before the run, or ends an ambiguous hold: by a person's total
+   * (a number), a late answer or a write-off.
    */
   after: (typeof AFTER)[number];
 };

@@ -221,7 +221,7 @@ test("installations with different keys make different fingerprints and signatur
   expect(isSignedText("t", "p", signature)).toBe(false);
 });
 
-test("every encrypting module is listed, and the columns that it writes are rewrapped", () => {
+test("every module that encrypts is listed here", () => {
   const files = ["server", "inngest", "app", "scripts"]
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => `${folder}/${name}`))
     .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|\/generated\//.test(file));

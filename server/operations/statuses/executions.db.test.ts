@@ -70,7 +70,7 @@ describe("invoke", () => {
     expect(refused.json).toMatchObject({ code: "IdempotencyConflict", jobId, details: { jobId } });
   });
 
-  test("a capability that does not run synchronously is 400 with where it runs", async () => {
+  test("a request that cannot run synchronously is refused with 400 and the path that submits it as a job", async () => {
     const submit = `/v1/capabilities/${TEXT}/jobs`;
     const image = await post([400, "USE_JOBS"], at(IMAGE, "invoke"), { prompt: "x" });
     expect(image.json.details).toEqual({ submit: `/v1/capabilities/${IMAGE}/jobs` });

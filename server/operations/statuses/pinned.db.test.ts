@@ -10,11 +10,11 @@ import { at, get, input, MANIFESTS, openTenant, PIN, PINNED, post, TEXT, tenant 
 beforeAll(openTenant, 60_000);
 
 const LOCKFILE = "/v1/provenance/lockfile";
-/** A finished job. */
+/** The id of a finished job. */
 let done: string;
-/** The record of a pinned execution. */
+/** The receipt id of a pinned execution. */
 let pinned: string;
-/** Its manifest and its lockfile. */
+/** The id of its manifest, and its lockfile. */
 let manifest: string;
 let lockfile: object;
 beforeAll(async () => {

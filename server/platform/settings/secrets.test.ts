@@ -23,7 +23,7 @@ const PRODUCTION = {
 const faultsOf = (changes: Record<string, string>) =>
   productionFaults(parseEnv({ ...PRODUCTION, ...changes })).join("\n");
 
-test("development makes its secrets once, readable by their owner only", () => {
+test("a development installation creates its secrets once, in a file that only its owner can read", () => {
   const settings = parseEnv({ CAPSTAN_DATA_DIR: join(scratch, "once") });
   const first = readSecrets(settings);
   expect(first.vaultKey).toHaveLength(32);

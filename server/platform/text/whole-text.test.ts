@@ -22,7 +22,7 @@ test("halves of characters and U+0000 become U+FFFD, and nothing else changes", 
   expect(wholeValue(plain)).toBe(plain);
 });
 
-test("text in pieces becomes the same as the whole text", () =>
+test("text that is repaired in pieces equals the whole text repaired at once", () =>
   fc.assert(
     fc.property(fc.array(oddText), (pieces) => {
       let told = "";

@@ -369,7 +369,7 @@ test("a key with only jobs:read cannot change adapters, aliases or defaults", as
   expect((await adapters.getAlias(reader, "hero", here)).alias).toBe("Hero");
 });
 
-test("the database refuses another source of an adapter and another target of a version", async () => {
+test("the database refuses to change an adapter's source or a version's weight, and to delete either", async () => {
   const { ctx } = await makeProject();
   const { first, made } = await makeAlias(ctx);
   const tell = (table: string, set: string, id: string) =>

@@ -70,7 +70,7 @@ describe("a job's events as a stream", () => {
       const byCursor = await open(jobId, `?cursor=${seen}`);
       expect((await byCursor.ended).map(({ data }) => data)).toEqual(rest);
     }
-    // A browser that reconnects sends both, and the id that it saw last takes precedence.
+    // A browser that reconnects sends the URL's cursor and Last-Event-ID; Last-Event-ID takes precedence.
     const both = await open(jobId, "?cursor=1", { lastEventId: String(events.length - 1) });
     expect((await both.ended).map(({ data }) => data)).toEqual(events.slice(-1));
   });
