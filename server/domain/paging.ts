@@ -1,6 +1,9 @@
+import { pool } from "@/server/platform/db";
 import { ValidationFault } from "@/server/platform/errors/errors";
 import { type IdKind, idSchema, madeAt, PREFIXES, ulidAt } from "@/server/platform/ids";
 import { HOUR_MS } from "@/server/platform/time/units";
+import { int8, maybe, text } from "@/server/sql/column";
+import { statement } from "@/server/sql/statement";
 
 /**
  * Maximum that one page reads for a filter that no index serves: entries of an index, or rows. A page that
@@ -28,6 +31,31 @@ export const idsBetween = (kind: IdKind, after: Date | null, before: Date | null
  * used, because its row may be one that the caller must not see.
  */
 export const floorOf = (kind: IdKind, id: string): string => idAt(kind, madeAt(id));
+
+/**
+ * Makes the function that finds where a page of a table stops if no index serves its filters: the floor after `most` entries of
+ * one place (a project, an organization, a principal) before the page's cursor. Null if the place has fewer. An index must begin
+ * with the column `place` and end with the id.
+ */
+export function pageFloor(
+  name: string,
+  { kind, table, place }: { kind: IdKind; table: "audit_entry" | "delivery" | "job"; place: string },
+) {
+  const readLast = statement(name, {
+    params: { place: text, before: maybe(text), after: int8 },
+    row: { id: text },
+    sql: `SELECT id FROM ${table} WHERE ${place} = $place AND ($before::text IS NULL OR id < $before)
+      ORDER BY id DESC OFFSET $after LIMIT 1`,
+  });
+  return async (
+    value: string,
+    before: string | null | undefined,
+    most: number = BOUND.rows,
+  ): Promise<string | null> => {
+    const row = await readLast.first(pool, { place: value, before, after: most - 1 });
+    return row && floorOf(kind, row.id);
+  };
+}
 
 /** The page's floor; null if the page read to the least id of its window, since nothing follows then. */
 export const floorWithin = (floor: string | null, least: string | null | undefined) =>

@@ -1,11 +1,10 @@
 import type { AuditLogEntry, AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
 import {
-  BOUND,
   earlierOf,
-  floorOf,
   floorWithin,
   idsBetween,
   laterOf,
+  pageFloor,
   readCursor,
   toPage,
 } from "@/server/domain/paging";
@@ -152,11 +151,10 @@ const findPerson = statement("user_account.find.by_email", {
   sql: "SELECT id FROM user_account WHERE email = lower($email)",
 });
 
-const readLast = statement("audit_entry.read.last", {
-  params: { organizationId: text, before: maybe(text), after: int8 },
-  row: pick(auditEntry, "id"),
-  sql: `SELECT id FROM audit_entry WHERE organization_id = $organizationId AND ($before::text IS NULL OR id < $before)
-    ORDER BY id DESC OFFSET $after LIMIT 1`,
+const floorIn = pageFloor("audit_entry.read.last", {
+  kind: "audit",
+  table: "audit_entry",
+  place: "organization_id",
 });
 
 /**
@@ -174,11 +172,7 @@ async function read(
   const before = earlierOf(cursor, window.above);
   const asked = [action, actor, projectId, subject].filter((each) => each !== undefined).length;
   const isServed = asked === 0 || subject !== undefined || (asked === 1 && projectId === undefined);
-  const last =
-    isServed || !isBounded
-      ? null
-      : await readLast.first(pool, { organizationId, before, after: BOUND.rows - 1 });
-  const floor = last && floorOf("audit", last.id);
+  const floor = isServed || !isBounded ? null : await floorIn(organizationId, before);
   const sought = {
     organizationId,
     before,

@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { openContent } from "@/server/domain/content";
 import type { Ctx } from "@/server/domain/ctx";
-import { BOUND, floorOf, readCursor, toPage } from "@/server/domain/paging";
+import { pageFloor, readCursor, toPage } from "@/server/domain/paging";
 import { deliveryAttempt, delivery as deliveryColumns, deliveryEndpoint } from "@/server/generated/schema";
 import { inTransaction, pool } from "@/server/platform/db";
 import { fail } from "@/server/platform/errors/errors";
@@ -35,15 +35,16 @@ const listDeliveries = statement("delivery.list.visible", {
      ORDER BY delivery.id DESC LIMIT $limit`,
 });
 
-const lastRead = (name: string, place: string) =>
-  statement(name, {
-    params: { place: text, before: maybe(text), after: int8 },
-    row: pick(deliveryColumns, "id"),
-    sql: `SELECT id FROM delivery WHERE ${place} = $place AND ($before::text IS NULL OR id < $before)
-      ORDER BY id DESC OFFSET $after LIMIT 1`,
-  });
-const readLastInProject = lastRead("delivery.read.last_in_project", "project_id");
-const readLastInOrganization = lastRead("delivery.read.last_in_organization", "organization_id");
+const floorInProject = pageFloor("delivery.read.last_in_project", {
+  kind: "delivery",
+  table: "delivery",
+  place: "project_id",
+});
+const floorInOrganization = pageFloor("delivery.read.last_in_organization", {
+  kind: "delivery",
+  table: "delivery",
+  place: "organization_id",
+});
 
 /**
  * Returns a page of the deliveries to endpoints that the caller may see, newest first. The page never contains the
@@ -100,14 +101,8 @@ async function floorFor(
   // A key does not see the deliveries to its organization's own endpoints, which may stand between those that it sees.
   const isServed = !isKey && (isByState || (state === undefined && endpointId === undefined));
   if (jobId !== undefined || isServed) return null;
-  const page = { before, after: BOUND.rows - 1 };
-  const last =
-    projectId !== null
-      ? await readLastInProject.first(pool, { ...page, place: projectId })
-      : organizationId !== null
-        ? await readLastInOrganization.first(pool, { ...page, place: organizationId })
-        : null;
-  return last && floorOf("delivery", last.id);
+  if (projectId !== null) return floorInProject(projectId, before);
+  return organizationId === null ? null : floorInOrganization(organizationId, before);
 }
 
 const ATTEMPT = pick(deliveryAttempt, "number started_at duration_ms http_status error");

@@ -6,7 +6,6 @@ import { soughtSpellings } from "@/server/domain/envelope";
 import {
   BOUND,
   earlierOf,
-  floorOf,
   floorWithin,
   idsBetween,
   laterOf,
@@ -19,10 +18,10 @@ import { readInScope, type TenantScope } from "@/server/sql/tenant";
 import {
   type Filters,
   findByWorker,
+  floorInProject,
+  floorOfPrincipal,
   listJobLines,
   listNamedJobLines,
-  readLastInProject,
-  readLastOfPrincipal,
   readPlaces,
   readReleasedKeys,
 } from "./list";
@@ -57,9 +56,7 @@ export async function mine(ctx: Ctx, query: ListJobs): Promise<JobPage> {
   const scope = { organizationIds, projectId, environment, principalId: null };
   const filters = await filtersOf(scope, query);
   const own = { ...scope, environment: null, principalId: ctx.principal.id };
-  const floor = isAnyAsked(query)
-    ? await floorIn(readLastOfPrincipal, own.principalId, filters.before)
-    : null;
+  const floor = isAnyAsked(query) ? await floorOfPrincipal(own.principalId, filters.before) : null;
   const rows = await readInScope(listJobLines, own, {
     ...filters,
     notBefore: laterOf(filters.notBefore, floor),
@@ -75,7 +72,7 @@ async function boundedIn(projectId: string, scope: TenantScope, query: ListProje
   const { before, notBefore } = filters;
   if (isServed(query)) return { filters, floor: null };
   const most = isByWorker(query) ? BOUND.entries : BOUND.rows;
-  const floor = await floorIn(readLastInProject, projectId, before, most);
+  const floor = await floorInProject(projectId, before, most);
   const bounded = { ...filters, notBefore: laterOf(notBefore, floor) };
   if (!isByWorker(query)) return { filters: bounded, floor: floorWithin(floor, notBefore) };
   const found = await findByWorker.all(pool, { ...bounded, projectId, environment: scope.environment });
@@ -85,20 +82,6 @@ async function boundedIn(projectId: string, scope: TenantScope, query: ListProje
     filters: { ...bounded, ids },
     floor: isFull ? (ids.at(-1) ?? null) : floorWithin(floor, notBefore),
   };
-}
-
-/**
- * The id at which a page stops after reading this many entries of a project or a principal; null if there are
- * fewer.
- */
-async function floorIn(
-  reading: typeof readLastInProject,
-  place: string,
-  before: string | null | undefined,
-  most: number = BOUND.rows,
-): Promise<string | null> {
-  const row = await reading.first(pool, { place, before, after: most - 1 });
-  return row && floorOf("job", row.id);
 }
 
 const isAsked = (value: unknown) => value !== undefined && value !== "";

@@ -1,5 +1,6 @@
 import { TERMINAL } from "@/server/contract/jobs";
 import { type HoldFacts, holdFactsOf } from "@/server/domain/budgets";
+import { pageFloor } from "@/server/domain/paging";
 import { job } from "@/server/generated/schema";
 import { bool, int8, json, maybe, names, type Of, pick, text, texts, timestamptz } from "@/server/sql/column";
 import { statement } from "@/server/sql/statement";
@@ -82,19 +83,17 @@ export const listNamedJobLines = statement("job.list.named", {
   sql: `SELECT ${LINE_COLUMNS}, ${WORK_COLUMNS} FROM ${LISTED_JOBS} ORDER BY job.id DESC`,
 });
 
-/**
- * The last of the entries that a page may read, in the index of a project's jobs or of a principal's. No row
- * if there are fewer.
- */
-const lastRead = (name: string, place: string) =>
-  statement(name, {
-    params: { place: text, before: maybe(text), after: int8 },
-    row: pick(job, "id"),
-    sql: `SELECT id FROM job WHERE ${place} = $place AND ($before::text IS NULL OR id < $before)
-      ORDER BY id DESC OFFSET $after LIMIT 1`,
-  });
-export const readLastInProject = lastRead("job.read.last_in_project", "project_id");
-export const readLastOfPrincipal = lastRead("job.read.last_of_principal", "principal_id");
+/** Finds the floor of a page of a project's jobs; `floorOfPrincipal` that of a principal's. */
+export const floorInProject = pageFloor("job.read.last_in_project", {
+  kind: "job",
+  table: "job",
+  place: "project_id",
+});
+export const floorOfPrincipal = pageFloor("job.read.last_of_principal", {
+  kind: "job",
+  table: "job",
+  place: "principal_id",
+});
 
 /**
  * A project's jobs of one provider or model, found in the entries of one index, one environment after the other. Blind jobs, which
