@@ -4,7 +4,7 @@ const MICROS = 1_000_000;
 
 /**
  * The limit that refused a run, from the details of the refusal (in dollars); null if the details have no amount, or the
- * limit counts jobs. A stored budget with the same amount available tells spent from reserved funds; without one, all used
+ * limit counts jobs. A stored budget with the same amount available separates spent from reserved funds; without one, all used
  * funds count as spent.
  */
 export function wallOf(

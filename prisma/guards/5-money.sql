@@ -321,7 +321,7 @@ BEGIN
 END $$;
 
 -- Counts a new budget, or one whose spend was not counted until now, from the holds of its current period, of the one that a clock
--- difference can touch, and of later ones, which a fast clock made. Windows of earlier periods, which nobody counted, are removed. The
+-- difference can touch, and of later ones, which a fast clock made. Windows of earlier periods, which were not counted, are removed. The
 -- caller holds the exclusive lock of the organization.
 CREATE FUNCTION capstan_recount_budget(budget text, moment timestamptz) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_custom_plan AS $$

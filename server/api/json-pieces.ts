@@ -119,7 +119,7 @@ function objectOf() {
     ...{ close: "}", value },
     add: (members: string) => void Object.assign(value, membersOf("{", "}", members)),
     set(before: string, inner: unknown) {
-      // An empty list stands for the value: unlike a digit, it cannot merge with the text before it.
+      // An empty list replaces the value: unlike a digit, it cannot merge with the text before it.
       const [name, ...others] = Object.keys(JSON.parse(`{${before}[]}`));
       if (name === undefined || others.length > 0) throw new SyntaxError("a value has no name");
       value[name] = inner;

@@ -20,7 +20,7 @@ const PER_ITEM = 10;
 const MOST = 2_200;
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-const NOBODY = "key_00000000000000000000000000";
+const UNKNOWN_KEY = "key_00000000000000000000000000";
 
 /**
  * Lists that are known to read a whole table. An index of the open holds of pins would have to be updated
@@ -40,7 +40,7 @@ const JOB_FILTERS = [
   `createdAfter=${daysAgo(201)}&createdBefore=${daysAgo(200)}`,
   "provider=openai",
   "model=none",
-  `principalId=${NOBODY}`,
+  `principalId=${UNKNOWN_KEY}`,
   "idempotencyKey=none",
   "minCostUsd=900",
   "tag=none",

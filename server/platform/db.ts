@@ -81,7 +81,7 @@ export function openListener(name: string, options?: string): pg.Client {
   return client;
 }
 
-/** Prisma Client over the first pool, for reads of plain rows of people and settings. It joins no transaction. */
+/** Prisma Client over the first pool, for plain rows of people and settings (server/sql/people.ts). It joins no transaction. */
 export const prisma: PrismaClient = database().prisma;
 
 /**

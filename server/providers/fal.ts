@@ -31,7 +31,7 @@ import { failedWork, requireNoFailure } from "./queued-work";
 
 /*
  * fal: models behind a queue. Work is submitted once and polled until it completes; its files are then fetched at once.
- * By default the queue retries failed work and falls back to other models; every submission turns both off.
+ * The queue retries failed work and falls back to other models by default; every submission turns both off.
  */
 
 const POLL_MS = 2_000;

@@ -83,7 +83,7 @@ const WITHIN_ONE = [
   ["SELECT 1 WHERE $1::int > 0", "none"],
 ];
 
-test("the law of tenants tells statements that reach rows of other tenants from those that a parameter bounds", async () => {
+test("the law of tenants distinguishes statements that reach rows of other tenants from those that a parameter bounds", async () => {
   const kindsOf = async (texts: string[]) => {
     const found = await readReach(
       DATABASE,

@@ -28,14 +28,14 @@ export const inScope = (params: Partial<typeof SCOPE>, alias?: string): string =
     .map(([name, condition]) => condition(alias ? `${alias}.` : "", `$${name}`))
     .join(" AND ");
 
-/** The same for a batch with all of SCOPE in its input: each row of `input` bounds its own rows of this alias. */
+/** The condition with all of these parameters, for a statement over one table. */
+export const IN_SCOPE = inScope(SCOPE);
+
+/** The same condition for a batch with all of SCOPE in its input: each row of `input` bounds its own rows of this alias. */
 export const inScopeOfInput = (alias: string): string =>
   Object.entries(CONDITIONS)
     .map(([name, condition]) => condition(`${alias}.`, `input."${name}"`))
     .join(" AND ");
-
-/** The same with all parameters, for a statement over one table. */
-export const IN_SCOPE = inScope(SCOPE);
 
 /** The parameters of SCOPE that a statement takes. None can be left out, because that would restrict nothing; null says so. */
 type Bounds<Params> = Required<Pick<Params, keyof Params & keyof TenantScope>>;

@@ -2,7 +2,7 @@
 -- holds of the current period, each kind of caller once, and a budget whose spend was counted all along is not counted again.
 
 -- Counts a new budget, or one whose spend was not counted until now, from the holds of its current period, of the one that a clock
--- difference can touch, and of later ones, which a fast clock made. Windows of earlier periods, which nobody counted, are removed. The
+-- difference can touch, and of later ones, which a fast clock made. Windows of earlier periods, which were not counted, are removed. The
 -- caller holds the exclusive lock of the organization.
 CREATE OR REPLACE FUNCTION capstan_recount_budget(budget text, moment timestamptz) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_custom_plan AS $$

@@ -71,7 +71,7 @@ export type ReceiptFacts = {
      */
     submissions: number;
     capacityRejections: number;
-    /** `tier` is the tier requested now, and `tierRefusal` tells which tier was refused before. */
+    /** `tier` is the tier requested now, and `tierRefusal` is the tier that was refused before. */
     tier: Tier;
     tierRefusal: ReceiptAttempt["tierRefusal"];
     startedAt: Date;

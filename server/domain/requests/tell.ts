@@ -23,7 +23,7 @@ export async function notifyOfEvent(
   }
 }
 
-/** Most characters of the summary in a title; the email has all of it. */
+/** Most characters of the summary in a title; the email has its full text. */
 const TITLE_SUMMARY = 80;
 
 /** Only the summary of the request's content is included, because email may be stored anywhere. */

@@ -91,8 +91,8 @@ const Thinking = z.union([
 export const thinkingIn = (blocks: unknown): z.output<typeof Thinking>[] =>
   (Array.isArray(blocks) ? blocks : []).flatMap((block) => Thinking.safeParse(block).data ?? []);
 
-/** Figures of an answer or an event. */
-export type Told = {
+/** The token counts that an answer or an event reports. */
+export type ReportedFigures = {
   fresh?: number;
   written?: number;
   writtenForAnHour?: number;
@@ -101,7 +101,7 @@ export type Told = {
   thinking?: number;
 };
 
-export function toldIn(usage: z.output<typeof Figures>): Told | null {
+export function toReportedFigures(usage: z.output<typeof Figures>): ReportedFigures | null {
   if (!usage) return null;
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens } = usage;
   const figures = {
@@ -116,9 +116,9 @@ export function toldIn(usage: z.output<typeof Figures>): Told | null {
 }
 
 /** Cached tokens count as input and thinking counts as output, as for every provider here. */
-export function toAnthropicUsage(told: Told | null): Usage | null {
-  if (!told) return null;
-  const { fresh, written, writtenForAnHour, read, output, thinking } = told;
+export function toAnthropicUsage(counts: ReportedFigures | null): Usage | null {
+  if (!counts) return null;
+  const { fresh, written, writtenForAnHour, read, output, thinking } = counts;
   return figures({
     inputTokens: fresh === undefined ? undefined : sumOf(fresh, written, read),
     cachedInputTokens: read,
@@ -138,7 +138,10 @@ export function toAnthropicProgress(
   gathered?: { usage: Usage | null; hasEnded: boolean },
 ) {
   const answer = parseAnswer(AnthropicReplyMessage, reply, io, explainAnthropicError);
-  const { usage, hasEnded } = gathered ?? { usage: toAnthropicUsage(toldIn(answer.usage)), hasEnded: true };
+  const { usage, hasEnded } = gathered ?? {
+    usage: toAnthropicUsage(toReportedFigures(answer.usage)),
+    hasEnded: true,
+  };
   return {
     state: "done" as const,
     ...readResult(answer, usage, hasEnded),

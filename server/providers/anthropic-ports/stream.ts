@@ -3,7 +3,14 @@ import { mergeUsage } from "../counts";
 import type { Delivered, Usage } from "../define";
 import { deliveredOf, errorIn, ReportedError, verdicts } from "../ends";
 import { type EventWish, jsonIn, type ServerEvent } from "../server-events";
-import { AnthropicReplyMessage, Block, Figures, type Told, toAnthropicUsage, toldIn } from "./reply";
+import {
+  AnthropicReplyMessage,
+  Block,
+  Figures,
+  type ReportedFigures,
+  toAnthropicUsage,
+  toReportedFigures,
+} from "./reply";
 
 /* The Messages API as a stream. */
 
@@ -48,12 +55,12 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
   const blocks = gatherBlocks(onText);
   const verdict = verdicts();
   let message: Partial<AnthropicReplyMessage> = {};
-  let told: Told | null = null;
+  let soFar: ReportedFigures | null = null;
   let isReported = false;
   let hasEnded = false;
   // The output count of the first event is made before any output, so alone it does not tell how much was written.
   const usage = (): Usage | null => {
-    const reported = toAnthropicUsage(told);
+    const reported = toAnthropicUsage(soFar);
     if (isReported || !reported) return reported;
     const { outputTokens: _, ...input } = reported;
     return input;
@@ -68,8 +75,8 @@ export function gatherMessage(onText: (text: string) => void = () => {}) {
       if (said) throw new ReportedError(said, { usage: usage(), delivered: deliveredOf(blocks.delivered) });
       const { delta, ...event } = MessageEvent.parse(body);
       const type = event.type ?? each.event;
-      const figures = toldIn(event.usage);
-      told = mergeUsage(mergeUsage(told, toldIn(event.message?.usage ?? null)), figures);
+      const figures = toReportedFigures(event.usage);
+      soFar = mergeUsage(mergeUsage(soFar, toReportedFigures(event.message?.usage ?? null)), figures);
       if (figures?.output !== undefined) isReported = true;
       if (type === "message_start") message = event.message ?? {};
       if (delta?.stop_reason) message = { ...message, stop_reason: delta.stop_reason };
